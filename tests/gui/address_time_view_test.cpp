@@ -1,6 +1,7 @@
 // Addresses over time under a hand: the picture, a click, the wheel.
 #include <imgui_internal.h>
 
+#include "app/gui/core/answers.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
 #include "tests/sizes.h"

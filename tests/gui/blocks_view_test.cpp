@@ -1,6 +1,7 @@
 // The table of blocks, the Inspector of a block and Find, under a hand that clicks and types.
 #include <imgui_internal.h>
 
+#include "app/gui/core/answers.h"
 #include "app/gui/core/block_table.h"
 #include "app/gui/platform/window.h"
 #include "tests/gui/gui_test.h"

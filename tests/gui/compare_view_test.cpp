@@ -1,6 +1,7 @@
 // A pinned time: the map in the colours of the change, Compare, and the way back.
 #include <imgui_internal.h>
 
+#include "app/gui/core/answers.h"
 #include "app/gui/core/copy_as_command.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"

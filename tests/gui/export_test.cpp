@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "analysis/write/trace_table.h"
+#include "app/gui/core/answers.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
 

@@ -6,6 +6,7 @@
 #include <imgui_internal.h>
 
 #include "analysis/document/json.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/views/what_if/what_if_table.h"
 #include "tests/gui/gui_test.h"
 

@@ -4,6 +4,7 @@
 
 #include <imgui_internal.h>
 
+#include "app/gui/core/answers.h"
 #include "app/gui/platform/window.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"

@@ -4,6 +4,7 @@
 #include <GLFW/glfw3.h>
 #include <imgui_internal.h>
 
+#include "app/gui/core/answers.h"
 #include "app/gui/core/copy_as_command.h"
 #include "app/gui/core/place_text.h"
 #include "app/gui/platform/initial_commands.h"

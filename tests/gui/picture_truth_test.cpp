@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/core/answers.h"
 #include "app/gui/core/heap_line.h"
 #include "app/gui/core/heap_raster.h"
 #include "app/gui/platform/screenshot.h"

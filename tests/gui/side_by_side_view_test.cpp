@@ -1,6 +1,7 @@
 // Two sides under a hand: opened by key, used by click, locked, and closed again.
 #include <imgui_internal.h>
 
+#include "app/gui/core/answers.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
 #include "tests/sizes.h"

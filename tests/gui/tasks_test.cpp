@@ -9,6 +9,7 @@
 
 #include "analysis/document/json.h"
 #include "app/gui/core/answer_bar.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/heap_line.h"
 #include "app/gui/core/trace_steps.h"
 #include "tests/gui/gui_test.h"

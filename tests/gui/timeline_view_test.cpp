@@ -5,6 +5,7 @@
 #include <imgui_internal.h>
 
 #include "analysis/document/json.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/sources/trace_moment.h"
 #include "app/gui/views/import/draw_import.h"
 #include "app/gui/views/timeline/draw_timeline_lanes.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "app/gui/core/answers.h"
 #include "app/gui/core/span_text.h"
 #include "app/gui/views/tile_picture/tile_picture.h"
 #include "tests/gui/gui_test.h"

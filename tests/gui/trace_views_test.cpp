@@ -1,6 +1,7 @@
 // The heap map and the timeline under a hand that points, clicks, turns the wheel and drags.
 #include <imgui_internal.h>
 
+#include "app/gui/core/answers.h"
 #include "app/gui/core/heap_line.h"
 #include "app/gui/platform/window.h"
 #include "tests/gui/gui_test.h"

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "app/gui/core/answers.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui/synthetic_profile.h"
 

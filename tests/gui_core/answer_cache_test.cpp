@@ -5,8 +5,10 @@
 namespace hbmscope::gui {
 namespace {
 
-AnswerKey key(std::uint32_t source, AnswerOptions options = options::Top{}) {
-  return {static_cast<SourceId>(source), std::move(options)};
+AnswerKey key(std::uint32_t source, AnswerOptions options = {}) {
+  AnswerKey key{static_cast<SourceId>(source), std::move(options)};
+  key.type = &typeid(int);
+  return key;
 }
 
 TEST(AnswerCache, finds_by_the_whole_key) {
@@ -14,7 +16,7 @@ TEST(AnswerCache, finds_by_the_whole_key) {
   const auto answer = std::make_shared<const int>(7);
   cache.insert(key(1), answer, 10);
   EXPECT_EQ(cache.find(key(1)), answer);
-  EXPECT_EQ(cache.find(key(1, options::Summary{})), nullptr);
+  EXPECT_EQ(cache.find(key(1, true)), nullptr);
   AnswerKey filtered = key(1);
   filtered.request.where = "size>1";
   EXPECT_EQ(cache.find(filtered), nullptr);
@@ -34,7 +36,7 @@ TEST(AnswerCache, the_longest_unused_goes_first_when_the_limit_is_reached) {
 
 TEST(AnswerCache, forgets_a_source_on_either_side) {
   AnswerCache cache(1000);
-  AnswerKey diff = key(1, options::Diff{});
+  AnswerKey diff = key(1, StackMatch::line);
   diff.baseline = static_cast<SourceId>(2);
   cache.insert(diff, std::make_shared<const int>(0), 10);
   cache.insert(key(3), std::make_shared<const int>(0), 10);
@@ -45,14 +47,17 @@ TEST(AnswerCache, forgets_a_source_on_either_side) {
 }
 
 TEST(AnswerKey, each_option_makes_another_key_and_equal_keys_have_equal_hashes) {
-  const AnswerKey plain = key(1, options::HeapMap{{0, 1}, HeapColoring::size});
-  EXPECT_EQ(plain, key(1, options::HeapMap{{0, 1}, HeapColoring::size}));
-  EXPECT_EQ(AnswerKeyHash{}(plain), AnswerKeyHash{}(key(1, options::HeapMap{{0, 1}, HeapColoring::size})));
-  EXPECT_NE(plain, key(1, options::HeapMap{{0, 2}, HeapColoring::size}));
-  EXPECT_NE(plain, key(1, options::HeapMap{{0, 1}, HeapColoring::age}));
-  EXPECT_NE(plain, key(1, options::HeapMap{{0, 1}, HeapColoring::size, "#4"}));
-  EXPECT_NE(plain, key(1, options::Free{{0, 1}}));
-  EXPECT_NE(plain, key(1, {})) << "no question yet";
+  const AnswerKey plain = key(1, HeapKey{0, 1});
+  EXPECT_EQ(plain, key(1, HeapKey{0, 1}));
+  EXPECT_EQ(AnswerKeyHash{}(plain), AnswerKeyHash{}(key(1, HeapKey{0, 1})));
+  EXPECT_NE(plain, key(1, HeapKey{0, 2}));
+  EXPECT_NE(plain, key(1, AddressRange{0, 1})) << "other options";
+  EXPECT_NE(plain, key(1));
+  AnswerKey other_type = plain;
+  other_type.type = &typeid(double);
+  EXPECT_NE(plain, other_type);
+  other_type.type = nullptr;
+  EXPECT_NE(plain, other_type) << "no question yet";
   AnswerKey later = plain;
   later.at = "#5";
   EXPECT_NE(plain, later);

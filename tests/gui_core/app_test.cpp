@@ -1,5 +1,6 @@
 #include "app/gui/core/app.h"
 
+#include "app/gui/core/answers.h"
 #include "app/gui/core/missing_view.h"
 #include "tests/gui_core/test_home.h"
 
@@ -249,7 +250,7 @@ TEST_F(AppTest, a_file_that_can_not_be_read_says_why_and_can_be_tried_again) {
   ASSERT_EQ(state().sources.size(), 1u);
   EXPECT_EQ(state().sources[0].state, AnswerState::failed);
   EXPECT_FALSE(state().sources[0].error.what.empty());
-  EXPECT_EQ(why_not(state(), CommandId::copy), "Open a profile first.");
+  EXPECT_EQ(why_not(state(), CommandId::copy), "Open a file first.");
   fs::copy_file(leak_200, file, fs::copy_options::overwrite_existing);
   give(CommandId::reload_file);
   EXPECT_EQ(state().sources[0].state, AnswerState::ready);

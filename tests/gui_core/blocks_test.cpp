@@ -1,5 +1,6 @@
 // Single blocks without a window: the find text, the table, the Inspector's texts, the commands.
 #include "analysis/query/block_find.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/app.h"
 #include "app/gui/core/block_table.h"
 #include "app/gui/core/copy_as_command.h"

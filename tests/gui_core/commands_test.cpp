@@ -15,7 +15,7 @@ TEST(Commands, every_command_that_people_can_give_has_title_help_and_menu) {
   for (const CommandInfo& info : command_table()) {
     EXPECT_FALSE(info.help.empty()) << info.name;
     EXPECT_EQ(&info_of(info.id), &info) << info.name;
-    if (info.needs == Needs::hidden) {
+    if (info.is_hidden) {
       EXPECT_TRUE(info.menu.empty() && info.title.empty() && info.shortcut.empty()) << info.name;
     } else {
       EXPECT_FALSE(info.title.empty()) << info.name;
@@ -27,7 +27,7 @@ TEST(Commands, every_command_that_people_can_give_has_title_help_and_menu) {
 TEST(Commands, no_two_commands_share_their_keys_or_their_title) {
   std::map<std::string, std::string> owner;
   for (const CommandInfo& info : command_table()) {
-    if (info.needs == Needs::hidden) continue;
+    if (info.is_hidden) continue;
     for (const std::string_view text : {info.shortcut, info.title}) {
       if (text.empty()) continue;
       const auto [at, added] = owner.emplace(text, info.name);
@@ -36,9 +36,9 @@ TEST(Commands, no_two_commands_share_their_keys_or_their_title) {
   }
 }
 
-TEST(Commands, without_a_profile_a_reason_is_given) {
+TEST(Commands, without_a_file_a_reason_is_given) {
   const AppState nothing_open;
-  EXPECT_EQ(why_not(nothing_open, CommandId::copy), "Open a profile first.");
+  EXPECT_EQ(why_not(nothing_open, CommandId::copy), "Open a file first.");
   EXPECT_EQ(why_not(nothing_open, CommandId::back), "There is nothing to go back to.");
   EXPECT_EQ(why_not(nothing_open, CommandId::open_file), "");
 }
@@ -58,7 +58,7 @@ TEST(Commands, a_page_in_a_browser_has_no_jobs_and_says_how_to_get_them) {
 TEST(Commands, those_with_an_argument_are_hidden_and_carry_it_as_it_is) {
   for (const CommandInfo& info : command_table()) {
     if (takes_argument(info.id)) {
-      EXPECT_EQ(Needs::hidden, info.needs) << info.name;
+      EXPECT_TRUE(info.is_hidden) << info.name;
     }
   }
   EXPECT_FALSE(takes_argument(CommandId::next_failure));

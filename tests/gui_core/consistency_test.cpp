@@ -7,6 +7,7 @@
 
 #include "analysis/units/format.h"
 #include "app/gui/core/answer_bar.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/app.h"
 #include "app/gui/views/device_cards/device_cards.h"
 #include "tests/gui_core/small_trace.h"

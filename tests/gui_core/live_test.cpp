@@ -10,6 +10,7 @@
 #include <random>
 #include <thread>
 
+#include "app/gui/core/answers.h"
 #include "app/gui/core/app.h"
 #include "app/gui/core/read_so_far.h"
 #include "collector/serve/viewer_port.h"

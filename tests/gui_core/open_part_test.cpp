@@ -11,6 +11,7 @@
 
 #include "analysis/read/file_bytes.h"
 #include "analysis/read/recording/read_recording.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/app.h"
 #include "tests/gui_core/small_trace.h"
 

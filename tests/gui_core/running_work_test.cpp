@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "app/gui/core/answers.h"
 #include "app/gui/core/app.h"
 #include "tests/gui_core/small_trace.h"
 

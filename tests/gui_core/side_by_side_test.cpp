@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "app/gui/core/answers.h"
 #include "app/gui/core/app.h"
 #include "app/gui/core/copy_as_command.h"
 #include "tests/gui_core/small_trace.h"

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 ColorRanks ranks_of(const std::vector<std::string>& lines) {
   ColorRanks ranks;
-  ranks.names[0] = lines;
+  ranks.names[HeapColoring::user_code] = lines;
   return ranks;
 }
 
@@ -57,7 +57,8 @@ TEST(TraceColors, ranks_are_by_bytes_at_the_peak_whatever_is_live_now) {
   trace.alloc(0, mib, "late");
   const std::atomic<bool> cancelled = false;
   const auto ranks = compute_color_ranks(trace.trace(), {0, 1}, cancelled);
-  EXPECT_EQ((std::vector<std::string>{"large  train.py:10", "small  train.py:10"}), ranks->names[0]);
+  EXPECT_EQ((std::vector<std::string>{"large  train.py:10", "small  train.py:10"}),
+            ranks->names[HeapColoring::user_code]);
   const std::atomic<bool> stopped = true;
   EXPECT_FALSE(compute_color_ranks(trace.trace(), {0, 1}, stopped));
 }
@@ -70,7 +71,7 @@ TEST(TraceColors, heaps_of_other_layers_come_after_all_of_the_main_one) {
   trace.alloc(0x7000000000, 60 * mib, "whole pool");
   const std::atomic<bool> cancelled = false;
   EXPECT_EQ((std::vector<std::string>{"block  train.py:10", "whole pool  train.py:10"}),
-            compute_color_ranks(trace.trace(), {0, 1}, cancelled)->names[0]);
+            compute_color_ranks(trace.trace(), {0, 1}, cancelled)->names[HeapColoring::user_code]);
 }
 
 TEST(HueMemory, the_eight_largest_have_hues_in_their_order) {

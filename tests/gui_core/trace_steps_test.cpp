@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/query/steps.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/app.h"
 #include "tests/gui_core/small_trace.h"
 #include "tests/gui_core/test_home.h"

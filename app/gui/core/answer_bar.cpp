@@ -4,6 +4,7 @@
 
 #include "analysis/answers/failure.h"
 #include "analysis/units/format.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/copy_as_command.h"
 #include "app/gui/core/span_text.h"
 #include "app/gui/core/trace_tables.h"

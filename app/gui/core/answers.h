@@ -1,4 +1,4 @@
-// The answers to the questions of one side's views, each with its state (answer.h).
+// The types of the answers in struct Answers (answer.h).
 #pragma once
 
 #include <cstdint>
@@ -168,97 +168,5 @@ struct SizesAnswer {
   HeapMetrics metrics;
   std::vector<BfcBin> bins;  // Empty: not of a BFC allocator.
 };
-
-struct Answers {
-  Answer<TraceMoment> moment;  // Traces only.
-  Answer<TraceMoment> pinned;
-  Answer<CompareAnswer> compare;  // The selected time compared with the pinned time.
-  Answer<SideBySideAnswer> side_by_side;
-  Answer<HeadlineAnswer> headline;
-  Answer<ColorRanks> color_ranks;  // Context::colors has the colours that they led to.
-  Answer<HeapMapAnswer> heap_map;
-  Answer<LiveAnswer> live_blocks;
-  Answer<BlocksAnswer> blocks;                      // That pass the filter.
-  Answer<BlocksAnswer> frames_blocks;               // Those of them that were allocated through the selected frame.
-  Answer<EventsAnswer> events;                      // Around the selected time.
-  Answer<AddressAnswer> address;                    // For the selected block or gap.
-  Answer<TimelineColumns> timeline, timeline_part;  // The whole trace; the visible span, exact.
-  Answer<StackCourse> stack, stack_part;            // The whole trace by colour; the visible span, if it needs its own.
-  Answer<TierStacks> tier_stacks;                   // The device's other kinds of memory, over the whole trace.
-  Answer<StackBlocks> stack_blocks;                 // The blocks inside the bands of the visible span.
-  Answer<TraceSteps> steps;                         // Of the shown heap.
-  Answer<TimelineColumns> overlay;                  // What find_overlay() says.
-  Answer<AddressTime> address_time;                 // For the visible span of the timeline.
-  Answer<RangeAnswer> range;                        // For the selected range.
-  Answer<FreeAnswer> free;
-  Answer<FreeHistory> free_history;    // For the whole stream.
-  Answer<PoolCostsAnswer> pool_costs;  // For the whole stream.
-  // The failure at the selected time, else the last one before it, else the first one.
-  Answer<FailureAnswer> failure;
-  Answer<WhatIfAnswer> what_if;
-  Answer<SizesAnswer> sizes;
-  Answer<ProfileView> view, baseline_view;
-  Answer<SummaryAnswer> summary;
-  Answer<TopAnswer> top;
-  Answer<FlameAnswer> flame;
-  Answer<SearchAnswer> search;
-  Answer<TreeAnswer> tree;
-  Answer<FrameDetail> detail;
-  Answer<ProfileDiff> diff;
-  Answer<TraceMoment> baseline_moment;          // When both files are traces.
-  Answer<std::vector<SettingChange>> settings;  // The settings that differ, when both files are traces.
-  Answer<SourceListing> listing;
-  Answer<log::LogExcerpt> log_lines;
-  Answer<FilterValues> filter_values;       // What the filter line offers.
-  Answer<std::vector<SeriesPoint>> series;  // One point per source that is there.
-};
-
-// Calls visit(answer, name) for each answer; the name is a phrase such as "the heap map".
-template <class Each, class Visit>
-void for_each_answer(Each& answers, const Visit& visit) {
-  visit(answers.moment, "the current time");
-  visit(answers.pinned, "the pinned time");
-  visit(answers.compare, "the changes");
-  visit(answers.side_by_side, "the differences between the sides");
-  visit(answers.headline, "the answer");
-  visit(answers.color_ranks, "the colours");
-  visit(answers.heap_map, "the heap map");
-  visit(answers.live_blocks, "the blocks");
-  visit(answers.blocks, "the table of blocks");
-  visit(answers.frames_blocks, "the blocks of the selected frame");
-  visit(answers.events, "the events");
-  visit(answers.address, "the history of the address");
-  visit(answers.timeline, "the timeline");
-  visit(answers.timeline_part, "the span of the timeline");
-  visit(answers.stack, "memory over time by colour");
-  visit(answers.stack_part, "the span of memory over time");
-  visit(answers.tier_stacks, "the other memories over time");
-  visit(answers.stack_blocks, "blocks over time");
-  visit(answers.steps, "the steps");
-  visit(answers.overlay, "what is laid over the timeline");
-  visit(answers.address_time, "addresses over time");
-  visit(answers.range, "the range");
-  visit(answers.free, "free memory");
-  visit(answers.free_history, "the history of fragmentation");
-  visit(answers.pool_costs, "what the pool costs");
-  visit(answers.failure, "why it failed");
-  visit(answers.what_if, "the replays under other settings");
-  visit(answers.sizes, "sizes and lifetimes");
-  visit(answers.view, "the stacks");
-  visit(answers.baseline_view, "the stacks of the baseline");
-  visit(answers.summary, "the summary");
-  visit(answers.top, "the top table");
-  visit(answers.flame, "the flame graph");
-  visit(answers.search, "the search");
-  visit(answers.tree, "the call tree");
-  visit(answers.detail, "the selection");
-  visit(answers.diff, "the differences");
-  visit(answers.baseline_moment, "the time of the baseline");
-  visit(answers.settings, "the settings of both jobs");
-  visit(answers.listing, "the source");
-  visit(answers.log_lines, "the log");
-  visit(answers.filter_values, "the values for the filter");
-  visit(answers.series, "the totals");
-}
 
 }  // namespace hbmscope::gui

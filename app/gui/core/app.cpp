@@ -34,26 +34,14 @@ unsigned worker_count() {
 #endif
 }
 
-bool is_size(CommandId id) {
-  return id == CommandId::size_timeline || id == CommandId::size_address_time;
-}
-
-// A whole drag is one step of Back; zooming is not a step.
-bool is_step(CommandId id) {
-  return !is_size(id) && id != CommandId::move_moment && id != CommandId::move_range && id != CommandId::show_span &&
-         id != CommandId::show_addresses;
-}
-
 }  // namespace
 
-// Each part has one task and uses only parts above it in this list.
+// Each part has one task and uses only parts above it in this list, and the pool.
 struct App::Parts {
   Parts(std::function<void()> wake, bool leaves_no_trace);
   ~Parts();
 
   void apply(const Command& command);
-  void apply_in_context(const Command& command);
-  void remember_filter(const std::string& filter);
   bool busy() const;
   bool update();
 
@@ -68,6 +56,7 @@ struct App::Parts {
   AttachedJobs jobs{state, sources, pool};
   DemoRuns demo{state, sides, sources};
   KeptBookmarks bookmarks;
+  AppParts for_commands{state, pool, asking, sides, recent, filters, sources, emulation, jobs, demo, bookmarks};
   WorkerPool pool;  // Last, since its threads may use any of the others.
 };
 
@@ -109,7 +98,7 @@ App::Parts::~Parts() {
 bool App::Parts::busy() const {
   if (pool.busy() || !commands.empty()) return true;
   return std::any_of(state.contexts.begin(), state.contexts.end(),
-                     [](const Context& context) { return context.notes.waits_for_rest || context.is_playing; });
+                     [](const Context& context) { return context.notes.visible.waits_for_rest || context.is_playing; });
 }
 
 bool App::Parts::update() {
@@ -139,50 +128,24 @@ bool App::Parts::update() {
 }
 
 void App::Parts::apply(const Command& command) {
-  // A side whose view was used becomes the active one, except for sizes, which views report by themselves.
+  const CommandInfo& info = info_of(command.id);
+  // A side whose view was used becomes the active one.
   const bool is_of_side = command.context != Command::active;
   if (is_of_side && command.context >= state.contexts.size()) return;  // It was closed in the meantime.
   const ContextScope scope(state, is_of_side ? command.context : state.active_context);
-  if (is_of_side && !is_size(command.id)) state.active_context = command.context;
+  if (is_of_side && !info.is_report) state.active_context = command.context;
   if (const std::string_view reason = why_not(state, command.id); !reason.empty()) {
     state.window.notice = reason;
     return;
   }
-  if (command.id == CommandId::draw_again) return;
-  if (command.id == CommandId::note_view) return note_view(state, command.as<ViewKind>());
-  if (!is_size(command.id)) state.window.notice.clear();
-  const auto selected = state.position().address;
-  apply_in_context(command);
-  // Whatever selects one thing selects no others.
-  const bool is_restored = command.id == CommandId::back || command.id == CommandId::forward;
-  if (command.id != CommandId::select_also && !is_restored && state.position().address != selected)
-    state.context().position.also.clear();
-}
-
-void App::Parts::remember_filter(const std::string& filter) {
-  if (filter.empty() || (!state.filters.empty() && state.filters.front() == filter)) return;
-  add_filter(state.filters, filter);
-  filters.note_change();
-}
-
-void App::Parts::apply_in_context(const Command& command) {
+  if (!info.is_report) state.window.notice.clear();
   const ViewPosition before = state.position();
-  if (command.id == CommandId::set_filter) remember_filter(command.as<std::string>());
-  if (apply_to_blocks(state, command)) {
-    if (state.position().selection != before.selection) state.context().position.log_line.reset();
-    if (state.position() != before) remember(state, before);
-    return;
-  }
-  if (apply_to_window(state, pool, asking, command) || apply_to_files(state, sources, recent, command) ||
-      sides.apply(command) || demo.apply(command) || jobs.apply(command) || emulation.apply(command) ||
-      bookmarks.apply(command) || apply_to_code(state, pool, command))
-    return;
-  // The remaining commands change the position, and Back restores the previous one.
-  Context& context = state.context();
-  if (command.id == CommandId::back) return go(state, context.back, context.forward);
-  if (command.id == CommandId::forward) return go(state, context.forward, context.back);
-  if (!apply_to_trace(state, command) && !apply_to_position(state, sides, command)) apply_to_flame(state, command);
-  if (context.position != before && is_step(command.id)) remember(state, before);
+  info.apply(for_commands, command);
+  if (info.is_report) return;
+  ViewPosition& position = state.context().position;
+  // Whatever selects one thing selects no others.
+  if (position.address != before.address && position.also == before.also) position.also.clear();
+  if (info.is_step && position != before) remember(state, before);
 }
 
 App::App(std::function<void()> wake, bool leaves_no_trace, Host host)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/gui/core/answers.h"
 #include "app/gui/core/filter_text.h"
 
 namespace hbmscope::gui {

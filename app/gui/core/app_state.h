@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "analysis/query/moment_comparison.h"
-#include "app/gui/core/answers.h"
+#include "app/gui/core/answer.h"
 #include "app/gui/core/bookmarks.h"
 #include "app/gui/core/code_places.h"
 #include "app/gui/core/color_keeper.h"
@@ -37,18 +37,24 @@ struct ContextNotes {
   SourceId answered_source = SourceId::none;  // The source of the current answers.
   // Once this source is read, it is shown at its first time, unless the user selected another time before.
   SourceId unread_source = SourceId::none;
-  std::string wanted_heap;                             // Name of the heap to show once the source is read.
-  MomentName viewed_at;                                // The time of Answers::view,
-  SourceId viewed_source = SourceId::none;             // and its source, which may be an earlier version.
-  TimelineSpan span_seen;                              // The visible span of the timeline,
-  std::chrono::steady_clock::time_point span_seen_at;  // the time of its last change,
-  bool waits_for_rest = false;                         // and whether the exact answer waits until it rests.
+  std::string wanted_heap;  // Name of the heap to show once the source is read.
+  // What Answers::view was computed for. The source may be an earlier version of the shown one.
+  struct Viewed {
+    MomentName at;
+    SourceId source = SourceId::none;
+  } viewed;
+  struct VisibleSpan {  // Of the timeline.
+    TimelineSpan span;
+    std::chrono::steady_clock::time_point changed_at;
+    bool waits_for_rest = false;  // The exact answer is computed once the span rests.
+  } visible;
+  // Number of events of the stream when an answer was computed. For a running job it is renewed only once there are
+  // many more.
+  struct AnsweredEvents {
+    std::uint64_t free_history = 0, pool_costs = 0, what_if = 0, headline = 0;
+  } answered_events;
   HeapKey free_history_heap;
-  std::uint64_t free_history_events = 0;      // Number of events of the stream when Answers::free_history was computed.
-  std::uint64_t pool_costs_events = 0;        // The same of Answers::pool_costs,
-  std::uint64_t what_if_events = 0;           // and of Answers::what_if.
   const FlameAnswer* hued = nullptr;          // The last flame graph whose files got hues.
-  std::uint64_t headline_events = 0;          // Number of events of the stream when Answers::headline was computed.
   std::uint64_t ranked_bytes = 0;             // Sum of the heaps' peaks when Answers::color_ranks was computed.
   std::shared_ptr<const ColorRanks> colored;  // What Context::colors was made from.
   // Of a running job: how much of its end the timeline shows while it follows the job. Nothing: the last minute. 0:

@@ -1,24 +1,49 @@
-// Applies commands, one function per group. Each returns false if the command does not belong to its group. All of them
-// act on the bound context.
+// The functions that apply commands: apply::NAME applies the command NAME to the bound context. They are defined in the
+// files named apply_to_* and beside the parts of App that they are about; without one, the program does not link.
 #pragma once
 
-#include "app/gui/core/answering.h"
-#include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
-#include "app/gui/core/open_sources.h"
-#include "app/gui/core/recent_files.h"
-#include "app/gui/core/side_by_side.h"
-#include "app/gui/core/worker_pool.h"
 
 namespace hbmscope::gui {
 
-bool apply_to_blocks(AppState& state,
-                     const Command& command);                  // Finds blocks, sorts them, steps through them.
-bool apply_to_trace(AppState& state, const Command& command);  // Time, heap and address.
-bool apply_to_position(AppState& state, SideBySide& sides,
-                       const Command& command);  // View, filter, selection, baseline.
-bool apply_to_flame(AppState& state, const Command& command);
-bool apply_to_window(AppState& state, WorkerPool& pool, Answering& asking, const Command& command);
-bool apply_to_files(AppState& state, OpenSources& sources, RecentFiles& recent, const Command& command);
+struct AppState;
+class Answering;
+class AttachedJobs;
+class DemoRuns;
+class Emulation;
+class KeptBookmarks;
+class KeptFile;
+class OpenSources;
+class RecentFiles;
+class SideBySide;
+class WorkerPool;
 
+// What commands act on.
+struct AppParts {
+  AppState& state;
+  WorkerPool& pool;
+  Answering& asking;
+  SideBySide& sides;
+  RecentFiles& recent;
+  KeptFile& filters;
+  OpenSources& sources;
+  Emulation& emulation;
+  AttachedJobs& jobs;
+  DemoRuns& demo;
+  KeptBookmarks& bookmarks;
+};
+
+namespace apply {
+
+#define X(name, ...) void name(AppParts& parts);
+#define V(name) void show_##name(AppParts& parts);
+HBMSCOPE_MENU_COMMANDS(X, X, V)
+HBMSCOPE_COMMANDS_OF_VIEWS(X, X, X)
+#undef V
+#undef X
+#define X(name, type, help) void name(AppParts& parts, const type& given);
+HBMSCOPE_COMMANDS_WITH_ARGUMENT(X, X, X)
+#undef X
+
+}  // namespace apply
 }  // namespace hbmscope::gui

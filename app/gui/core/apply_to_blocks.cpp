@@ -1,6 +1,8 @@
 // Commands that find blocks, sort them or step through them.
 #include <algorithm>
+#include <utility>
 
+#include "app/gui/core/answers.h"
 #include "app/gui/core/apply_commands.h"
 #include "app/gui/core/looking.h"
 #include "app/gui/core/span_text.h"
@@ -8,10 +10,15 @@
 namespace hbmscope::gui {
 namespace {
 
+void select_frame_of_block(ViewPosition& position, FrameKey frame) {
+  if (position.selection != frame) position.log_line.reset();
+  position.selection = std::move(frame);
+}
+
 void select_in_heap(AppState& state, const HeapMapAnswer& answer, const HeapSpan& span) {
   ViewPosition& position = state.context().position;
   position.address = span.begin;
-  position.selection = frame_of_span(answer, span);
+  select_frame_of_block(position, frame_of_span(answer, span));
   position.cell.reset();
 }
 
@@ -30,7 +37,7 @@ void step_hit(AppState& state, bool forward) {
     position.heap = hits.heap;
     position.address = range.begin;
     position.cell.reset();
-    position.selection = {};
+    select_frame_of_block(position, {});
   };
   const std::size_t count = blocks->hits.size();
   if (in == count) return go_to(blocks->hits.front(), blocks->hits.front().ranges.front());
@@ -88,46 +95,42 @@ void go_to_address(AppState& state, std::uint64_t address) {
     position.heap = heap.key;
     position.address = place.range.begin;
     position.cell.reset();
-    position.selection = {};
-    if (place.slot)
-      position.selection =
-          frame_of_stack(moment->stream(heap.key).definitions(), moment->state_of(heap.key).slots()[*place.slot].stack);
+    select_frame_of_block(position, place.slot ? frame_of_stack(moment->stream(heap.key).definitions(),
+                                                                moment->state_of(heap.key).slots()[*place.slot].stack)
+                                               : FrameKey());
     show_view(state, ViewKind::heap_map);
     return;
   }
   state.window.notice = "No heap has memory at " + address_text(address) + " at this time.";
 }
 
-}  // namespace
-
-bool apply_to_blocks(AppState& state, const Command& command) {
-  ViewPosition& position = state.context().position;
-  const bool has_trace = state.source() != nullptr && state.source()->trace;
-  const bool is_about_blocks = has_trace && row_of(position.view).needs_addresses;
-  using enum CommandId;
-  switch (command.id) {
-    case go_to: state.window.palette_open = true; return true;
-    case CommandId::go_to_address: gui::go_to_address(state, command.as<std::uint64_t>()); return true;
-    case set_block_order:
-      position.blocks.order = command.as<BlockSorting>().order;
-      position.blocks.is_ascending = command.as<BlockSorting>().is_ascending;
-      return true;
-    case find:
-      if (!is_about_blocks) return false;
-      ++state.window.filter_serial;
-      return true;
-    case find_next:
-    case find_previous:
-      if (!is_about_blocks || position.request.where.empty()) return false;
-      step_hit(state, command.id == find_next);
-      return true;
-    case CommandId::go_to_largest_free: gui::go_to_largest_free(state); return true;
-    case zoom_to_selection:
-      if (!is_about_blocks || !position.address) return false;
-      ++state.window.fit_selection_serial;
-      return true;
-    default: return false;
-  }
+void find_step(AppState& state, bool forward) {
+  if (shows_blocks(state) && !state.position().request.where.empty()) return step_hit(state, forward);
+  state.window.find_step = forward ? 1 : -1;
+  ++state.window.find_step_serial;
 }
 
+}  // namespace
+
+namespace apply {
+
+// One line each, as in a table.
+// clang-format off
+void go_to(AppParts& parts) { parts.state.window.palette_open = true; }
+void go_to_address(AppParts& parts, const std::uint64_t& address) { gui::go_to_address(parts.state, address); }
+void go_to_largest_free(AppParts& parts) { gui::go_to_largest_free(parts.state); }
+void set_block_order(AppParts& parts, const BlockSorting& sorting) {
+  BlockQuery& blocks = parts.state.context().position.blocks;
+  blocks.order = sorting.order;
+  blocks.is_ascending = sorting.is_ascending;
+}
+// Where blocks are shown, Find is the filter.
+void find(AppParts& parts) {
+  ++(shows_blocks(parts.state) ? parts.state.window.filter_serial : parts.state.window.find_serial);
+}
+void find_next(AppParts& parts) { find_step(parts.state, true); }
+void find_previous(AppParts& parts) { find_step(parts.state, false); }
+// clang-format on
+
+}  // namespace apply
 }  // namespace hbmscope::gui

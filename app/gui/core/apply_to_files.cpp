@@ -1,44 +1,44 @@
 // Commands that open, close or reread files, or stop reading them.
 #include "app/gui/core/apply_commands.h"
+#include "app/gui/core/open_sources.h"
+#include "app/gui/core/recent_files.h"
 
-namespace hbmscope::gui {
+namespace hbmscope::gui::apply {
 
-bool apply_to_files(AppState& state, OpenSources& sources, RecentFiles& recent, const Command& command) {
-  using enum CommandId;
-  switch (command.id) {
-    case open_paths:
-      state.window.dialog = WindowState::Dialog::none;
-      sources.open_paths(command.as<std::vector<std::string>>());
-      return true;
-    case open_as_one_job: sources.open_paths(command.as<std::vector<std::string>>(), true); return true;
-    case join_files: sources.join_open_files(); return true;
-    case open_baseline_path:
-      state.window.dialog = WindowState::Dialog::none;
-      sources.open_file(command.as<std::string>(), OpenSources::As::baseline);
-      return true;
-    case open_side_by_side:
-      state.window.dialog = WindowState::Dialog::none;
-      sources.open_file(command.as<FileWithChanges>().path, OpenSources::As::side_by_side,
-                        command.as<FileWithChanges>().changes);
-      return true;
-    case open_folder_path:
-      state.window.dialog = WindowState::Dialog::none;
-      sources.open_folder(command.as<std::string>());
-      return true;
-    case open_text: sources.open_text(command.as<std::string>()); return true;
-    case open_failing_sample: sources.open_file(state.failing_sample, OpenSources::As::source); return true;
-    case open_sample: sources.open_file(state.sample, OpenSources::As::source); return true;
-    case close_file: sources.close_source(state.position().source); return true;
-    case close_source: sources.close_source(command.as<SourceId>()); return true;
-    case reload_file: sources.reload_source(state.position().source); return true;
-    case cancel_loading: sources.cancel_reading(command.as<SourceId>()); return true;
-    case stop_reading:
-      if (Source* source = state.find_source(command.as<SourceId>()); source != nullptr && source->control)
-        source->control->stop_here = true;
-      return true;
-    case remove_recent: recent.remove(command.as<std::string>()); return true;
-    default: return false;
-  }
+// One line each, as in a table.
+// clang-format off
+void open_paths(AppParts& parts, const std::vector<std::string>& paths) {
+  close_dialog(parts);
+  parts.sources.open_paths(paths);
 }
+void open_as_one_job(AppParts& parts, const std::vector<std::string>& paths) { parts.sources.open_paths(paths, true); }
+void join_files(AppParts& parts) { parts.sources.join_open_files(); }
+void open_baseline_path(AppParts& parts, const std::string& path) {
+  close_dialog(parts);
+  parts.sources.open_file(path, OpenSources::As::baseline);
+}
+void open_side_by_side(AppParts& parts, const FileWithChanges& file) {
+  close_dialog(parts);
+  parts.sources.open_file(file.path, OpenSources::As::side_by_side, file.changes);
+}
+void open_folder_path(AppParts& parts, const std::string& path) {
+  close_dialog(parts);
+  parts.sources.open_folder(path);
+}
+void open_text(AppParts& parts, const std::string& text) { parts.sources.open_text(text); }
+void open_failing_sample(AppParts& parts) {
+  parts.sources.open_file(parts.state.failing_sample, OpenSources::As::source);
+}
+void open_sample(AppParts& parts) { parts.sources.open_file(parts.state.sample, OpenSources::As::source); }
+void close_file(AppParts& parts) { parts.sources.close_source(parts.state.position().source); }
+void close_source(AppParts& parts, const SourceId& source) { parts.sources.close_source(source); }
+void reload_file(AppParts& parts) { parts.sources.reload_source(parts.state.position().source); }
+void cancel_loading(AppParts& parts, const SourceId& source) { parts.sources.cancel_reading(source); }
+void stop_reading(AppParts& parts, const SourceId& id) {
+  if (Source* source = parts.state.find_source(id); source != nullptr && source->control)
+    source->control->stop_here = true;
+}
+void remove_recent(AppParts& parts, const std::string& path) { parts.recent.remove(path); }
+// clang-format on
 
-}  // namespace hbmscope::gui
+}  // namespace hbmscope::gui::apply

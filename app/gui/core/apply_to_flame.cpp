@@ -1,5 +1,9 @@
 // Commands of the flame graph and the call tree.
+#include "app/gui/core/app_state.h"
 #include "app/gui/core/apply_commands.h"
+#include "app/gui/core/looking.h"
+
+#include "app/gui/core/answers.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -36,33 +40,51 @@ TreeDirection inverted(TreeDirection direction) {
   return direction == TreeDirection::callees ? TreeDirection::callers : TreeDirection::callees;
 }
 
-}  // namespace
-
-bool apply_to_flame(AppState& state, const Command& command) {
-  ViewPosition& position = state.context().position;
-  const auto& flame = state.answers().flame.value;
-  ++state.window.zoom_serial;  // Also undoes zooming with the wheel.
-  using enum CommandId;
-  switch (command.id) {
-    case toggle_value:
-      position.value = position.value == FlameValue::bytes ? FlameValue::count : FlameValue::bytes;
-      return true;
-    case toggle_fold: position.fold_library = !position.fold_library; return true;
-    case toggle_flame_direction:
-      position.flame_direction = inverted(position.flame_direction);
-      position.zoom.clear();
-      return true;
-    case toggle_tree_direction: position.tree_direction = inverted(position.tree_direction); return true;
-    case zoom_flame: position.zoom = command.as<std::vector<FrameKey>>(); return true;
-    case zoom_out: position.zoom.clear(); return true;
-    case zoom_to_selection:
-      if (flame && node_at(*flame, position.zoom) != nullptr) {
-        const auto path = path_to_widest(*flame, state.selected_frame(flame->view));
-        if (!path.empty()) position.zoom = path;
-      }
-      return true;
-    default: return false;
-  }
+// Before a change of the flame graph: it also undoes zooming with the wheel.
+ViewPosition& position_to_change(AppParts& parts) {
+  ++parts.state.window.zoom_serial;
+  return parts.state.context().position;
 }
 
+}  // namespace
+
+namespace apply {
+
+// One line each, as in a table.
+// clang-format off
+void toggle_value(AppParts& parts) {
+  ViewPosition& position = position_to_change(parts);
+  position.value = position.value == FlameValue::bytes ? FlameValue::count : FlameValue::bytes;
+}
+void toggle_fold(AppParts& parts) {
+  ViewPosition& position = position_to_change(parts);
+  position.fold_library = !position.fold_library;
+}
+void toggle_flame_direction(AppParts& parts) {
+  ViewPosition& position = position_to_change(parts);
+  position.flame_direction = inverted(position.flame_direction);
+  position.zoom.clear();
+}
+void toggle_tree_direction(AppParts& parts) {
+  ViewPosition& position = position_to_change(parts);
+  position.tree_direction = inverted(position.tree_direction);
+}
+void zoom_flame(AppParts& parts, const std::vector<FrameKey>& path) { position_to_change(parts).zoom = path; }
+void zoom_out(AppParts& parts) { position_to_change(parts).zoom.clear(); }
+// To the selected block in a view of blocks, otherwise to the selected frame in the flame graph.
+void zoom_to_selection(AppParts& parts) {
+  AppState& state = parts.state;
+  if (shows_blocks(state) && state.position().address) {
+    ++state.window.fit_selection_serial;
+    return;
+  }
+  ViewPosition& position = position_to_change(parts);
+  const auto& flame = state.answers().flame.value;
+  if (!flame || node_at(*flame, position.zoom) == nullptr) return;
+  const auto path = path_to_widest(*flame, state.selected_frame(flame->view));
+  if (!path.empty()) position.zoom = path;
+}
+// clang-format on
+
+}  // namespace apply
 }  // namespace hbmscope::gui

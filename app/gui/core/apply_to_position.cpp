@@ -3,7 +3,10 @@
 
 #include "app/gui/core/apply_commands.h"
 #include "app/gui/core/copy_as_command.h"
+#include "app/gui/core/kept_file.h"
 #include "app/gui/core/looking.h"
+#include "app/gui/core/recent_files.h"
+#include "app/gui/core/side_by_side.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -36,78 +39,101 @@ void apply_escape(AppState& state) {
   }
 }
 
-}  // namespace
-
-bool apply_to_position(AppState& state, SideBySide& sides, const Command& command) {
-  ViewPosition& position = state.context().position;
-  ViewRequest& request = position.request;
-  if (const auto view = view_of(command.id)) {
-    show_view(state, *view);
-    return true;
-  }
-  using enum CommandId;
-  switch (command.id) {
-    case set_view: show_view(state, command.as<ViewKind>()); return true;
-    case set_view_named:
-      if (const auto kind = parse_view_kind(command.as<std::string>())) {
-        show_view(state, *kind);
-      } else {
-        state.window.notice =
-            "There is no view \"" + command.as<std::string>() + "\". Known views: " + view_keys() + ".";
-      }
-      return true;
-    case next_view: step_view(state); return true;
-    case set_top_by: position.top_by = command.as<TopBy>(); return true;
-    case set_filter: request.where = command.as<std::string>(); return true;
-    case add_filter: toggle_term(state, command.as<std::string>()); return true;
-    case filter_to_selection: toggle_term(state, "stack:" + where_quote(position.selection.function)); return true;
-    case set_focus: request.focus = command.as<std::string>(); return true;
-    case clear_filter: request = without_filters(request); return true;
-    case by_function: request.by = FrameBy::function; return true;
-    case by_line: request.by = FrameBy::line; return true;
-    case by_file: request.by = FrameBy::file; return true;
-    case by_package: request.by = FrameBy::package; return true;
-    case set_by: request.by = command.as<FrameBy>(); return true;
-    case toggle_dropped: request.keep_dropped_frames = !request.keep_dropped_frames; return true;
-    case set_what_if: position.what_if = command.as<std::string>(); return true;
-    case set_find: position.find = command.as<std::string>(); return true;
-    case select_frame:
-    case select_function:
-      position.selection =
-          command.id == select_frame ? command.as<FrameKey>() : FrameKey{command.as<std::string>(), {}, 0};
-      position.log_line.reset();
-      position.address.reset();
-      position.cell.reset();
-      return true;
-    case show_log_line:
-      position.log_line = command.as<std::uint64_t>();
-      show_view(state, ViewKind::source);
-      return true;
-    case clear_selection:
-      position.selection = {};
-      position.log_line.reset();
-      position.address.reset();
-      position.cell.reset();
-      return true;
-    case show_source_file:
-      if (position.source != command.as<SourceId>()) sides.enter_source(state.context_index(), command.as<SourceId>());
-      return true;
-    case compare_with:
-      position.baseline = command.as<SourceId>();
-      show_view(state, ViewKind::diff);
-      return true;
-    case set_baseline_here:
-      position.baseline = position.source;
-      state.window.notice = "This file is the baseline now. Choose the file to compare in Sources, or open one.";
-      return true;
-    case swap_baseline: std::swap(position.source, position.baseline); return true;
-    case toggle_match_line:
-      position.match = position.match == StackMatch::line ? StackMatch::function : StackMatch::line;
-      return true;
-    case stop_comparing: position.baseline = SourceId::none; return true;
-    case escape: apply_escape(state); return true;
-    default: return false;
-  }
+void select_only(ViewPosition& position, const FrameKey& frame) {
+  position.selection = frame;
+  position.log_line.reset();
+  position.address.reset();
+  position.cell.reset();
 }
 
+void group_by(AppParts& parts, FrameBy by) {
+  parts.state.context().position.request.by = by;
+}
+
+}  // namespace
+
+namespace apply {
+
+// One line each, as in a table.
+// clang-format off
+#define X(name)                             \
+  void show_##name(AppParts& parts) {       \
+    show_view(parts.state, ViewKind::name); \
+  }
+HBMSCOPE_VIEWS(X)
+#undef X
+
+void set_view(AppParts& parts, const ViewKind& kind) { show_view(parts.state, kind); }
+void set_view_named(AppParts& parts, const std::string& name) {
+  if (const auto kind = parse_view_kind(name))
+    show_view(parts.state, *kind);
+  else
+    parts.state.window.notice = "There is no view \"" + name + "\". Known views: " + view_keys() + ".";
+}
+void note_view(AppParts& parts, const ViewKind& kind) { gui::note_view(parts.state, kind); }
+void next_view(AppParts& parts) { step_view(parts.state); }
+void back(AppParts& parts) { go(parts.state, parts.state.context().back, parts.state.context().forward); }
+void forward(AppParts& parts) { go(parts.state, parts.state.context().forward, parts.state.context().back); }
+void set_top_by(AppParts& parts, const TopBy& by) { parts.state.context().position.top_by = by; }
+void set_filter(AppParts& parts, const std::string& filter) {
+  parts.state.context().position.request.where = filter;
+  if (filter.empty() || (!parts.state.filters.empty() && parts.state.filters.front() == filter)) return;
+  gui::add_filter(parts.state.filters, filter);
+  parts.filters.note_change();
+}
+void add_filter(AppParts& parts, const std::string& term) { toggle_term(parts.state, term); }
+void filter_to_selection(AppParts& parts) {
+  toggle_term(parts.state, "stack:" + where_quote(parts.state.position().selection.function));
+}
+void set_focus(AppParts& parts, const std::string& expression) {
+  parts.state.context().position.request.focus = expression;
+}
+void clear_filter(AppParts& parts) {
+  ViewRequest& request = parts.state.context().position.request;
+  request = without_filters(request);
+}
+void by_function(AppParts& parts) { group_by(parts, FrameBy::function); }
+void by_line(AppParts& parts) { group_by(parts, FrameBy::line); }
+void by_file(AppParts& parts) { group_by(parts, FrameBy::file); }
+void by_package(AppParts& parts) { group_by(parts, FrameBy::package); }
+void set_by(AppParts& parts, const FrameBy& by) { group_by(parts, by); }
+void toggle_dropped(AppParts& parts) {
+  bool& keeps = parts.state.context().position.request.keep_dropped_frames;
+  keeps = !keeps;
+}
+void set_what_if(AppParts& parts, const std::string& words) { parts.state.context().position.what_if = words; }
+void set_find(AppParts& parts, const std::string& text) { parts.state.context().position.find = text; }
+void select_frame(AppParts& parts, const FrameKey& frame) { select_only(parts.state.context().position, frame); }
+void select_function(AppParts& parts, const std::string& name) {
+  select_only(parts.state.context().position, {name, {}, 0});
+}
+void clear_selection(AppParts& parts) { select_only(parts.state.context().position, {}); }
+void show_log_line(AppParts& parts, const std::uint64_t& line) {
+  parts.state.context().position.log_line = line;
+  show_view(parts.state, ViewKind::source);
+}
+void show_source_file(AppParts& parts, const SourceId& source) {
+  if (parts.state.position().source != source) parts.sides.enter_source(parts.state.context_index(), source);
+}
+void compare_with(AppParts& parts, const SourceId& source) {
+  parts.state.context().position.baseline = source;
+  show_view(parts.state, ViewKind::diff);
+}
+void set_baseline_here(AppParts& parts) {
+  parts.state.context().position.baseline = parts.state.position().source;
+  parts.state.window.notice = "This file is the baseline now. Choose the file to compare in Sources, or open one.";
+}
+void swap_baseline(AppParts& parts) {
+  ViewPosition& position = parts.state.context().position;
+  std::swap(position.source, position.baseline);
+}
+void toggle_match_line(AppParts& parts) {
+  StackMatch& match = parts.state.context().position.match;
+  match = match == StackMatch::line ? StackMatch::function : StackMatch::line;
+}
+void stop_comparing(AppParts& parts) { parts.state.context().position.baseline = SourceId::none; }
+void escape(AppParts& parts) { apply_escape(parts.state); }
+// clang-format on
+
+}  // namespace apply
 }  // namespace hbmscope::gui

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/gui/core/answers.h"
 #include "app/gui/core/apply_commands.h"
 #include "app/gui/core/looking.h"
 #include "app/gui/core/playing.h"
@@ -152,78 +153,86 @@ void toggle_layout(ViewPosition& position, MapLayout layout) {
 
 }  // namespace
 
-bool apply_to_trace(AppState& state, const Command& command) {
-  ViewPosition& position = state.context().position;
-  using enum CommandId;
-  switch (command.id) {
-    case pin_moment:
-      pin(state, position.pin == named_moment(position) ? MomentName() : named_moment(position));
-      return true;
-    case unpin_moment: pin(state, {}); return true;
-    case set_pin: pin(state, command.as<MomentName>()); return true;
-    case swap_pin: position.at = std::exchange(position.pin, named_moment(position)); return true;
-    case set_moment:
-    case move_moment:
-      position.at = command.as<MomentName>();
-      state.context().notes.unread_source = SourceId::none;
-      return true;
-    case go_to_peak: show_peak(state); return true;
-    case go_to_end: position.at = "end"; return true;
-    case CommandId::next_failure: go_to_failure(state, true); return true;
-    case CommandId::previous_failure: go_to_failure(state, false); return true;
-    case next_step: go_to_step(state, true); return true;
-    case previous_step: go_to_step(state, false); return true;
-    case overlay_step: toggle_overlay(state); return true;
-    case next_event: step_moment(state, 1); return true;
-    case previous_event: step_moment(state, -1); return true;
-    case next_event_here: step_event_here(state, true); return true;
-    case previous_event_here: step_event_here(state, false); return true;
-    case play: toggle_play(state); return true;
-    case show_span:
-      position.span = command.as<TimelineSpan>();
-      note_span(state, position.span);
-      return true;
-    case size_address_time: {
-      const PixelSize size = command.as<PixelSize>();
-      state.context().address_time_width = size.width;
-      state.context().address_time_height = size.height;
-      return true;
-    }
-    case show_addresses: position.addresses = command.as<AddressRange>(); return true;
-    case size_timeline:
-      state.context().timeline_width = static_cast<std::size_t>(std::max(0, command.as<PixelSize>().width));
-      state.context().timeline_height = static_cast<std::size_t>(std::max(0, command.as<PixelSize>().height));
-      return true;
-    case set_range:
-    case move_range: position.range = command.as<TimeRange>(); return true;
-    case CommandId::choose_heap:
-      position.all_devices = false;
-      show_heap(state, command.as<HeapKey>());
-      return true;
-    case toggle_all_devices: position.all_devices = !position.all_devices; return true;
-    case choose_heap_named: show_heap_named(state, command.as<std::string>()); return true;
-    case set_coloring:
-      position.coloring = command.as<HeapColoring>();
-      position.lit.clear();
-      return true;
-    case toggle_regions: toggle_layout(position, MapLayout::by_region); return true;
-    case toggle_strip: toggle_layout(position, MapLayout::strip); return true;
-    case set_map_layout: position.map_layout = command.as<MapLayout>(); return true;
-    case set_lit:
-      position.lit = position.lit == command.as<std::string>() ? std::string() : command.as<std::string>();
-      return true;
-    case select_also: add_to_selected(position, command.as<PlaceToSelect>()); return true;
-    case select_address: {
-      const auto& place = command.as<PlaceToSelect>();
-      if (place.heap) position.heap = *place.heap;
-      position.address = place.address;
-      position.selection = place.frame;
-      position.log_line.reset();
-      position.cell = place.cell;
-      return true;
-    }
-    default: return false;
-  }
-}
+namespace apply {
 
+// One line each, as in a table.
+// clang-format off
+void pin_moment(AppParts& parts) {
+  const ViewPosition& position = parts.state.position();
+  pin(parts.state, position.pin == named_moment(position) ? MomentName() : named_moment(position));
+}
+void unpin_moment(AppParts& parts) { pin(parts.state, {}); }
+void set_pin(AppParts& parts, const MomentName& moment) { pin(parts.state, moment); }
+void swap_pin(AppParts& parts) {
+  ViewPosition& position = parts.state.context().position;
+  position.at = std::exchange(position.pin, named_moment(position));
+}
+void set_moment(AppParts& parts, const MomentName& moment) {
+  parts.state.context().position.at = moment;
+  parts.state.context().notes.unread_source = SourceId::none;
+}
+void move_moment(AppParts& parts, const MomentName& moment) { set_moment(parts, moment); }
+void go_to_peak(AppParts& parts) { show_peak(parts.state); }
+void go_to_end(AppParts& parts) { parts.state.context().position.at = "end"; }
+void next_failure(AppParts& parts) { go_to_failure(parts.state, true); }
+void previous_failure(AppParts& parts) { go_to_failure(parts.state, false); }
+void next_step(AppParts& parts) { go_to_step(parts.state, true); }
+void previous_step(AppParts& parts) { go_to_step(parts.state, false); }
+void overlay_step(AppParts& parts) { toggle_overlay(parts.state); }
+void next_event(AppParts& parts) { step_moment(parts.state, 1); }
+void previous_event(AppParts& parts) { step_moment(parts.state, -1); }
+void next_event_here(AppParts& parts) { step_event_here(parts.state, true); }
+void previous_event_here(AppParts& parts) { step_event_here(parts.state, false); }
+void play(AppParts& parts) { toggle_play(parts.state); }
+void show_span(AppParts& parts, const TimelineSpan& span) {
+  parts.state.context().position.span = span;
+  note_span(parts.state, span);
+}
+void size_address_time(AppParts& parts, const PixelSize& size) {
+  parts.state.context().address_time_width = size.width;
+  parts.state.context().address_time_height = size.height;
+}
+void size_timeline(AppParts& parts, const PixelSize& size) {
+  parts.state.context().timeline_width = static_cast<std::size_t>(std::max(0, size.width));
+  parts.state.context().timeline_height = static_cast<std::size_t>(std::max(0, size.height));
+}
+void show_addresses(AppParts& parts, const AddressRange& addresses) {
+  parts.state.context().position.addresses = addresses;
+}
+void set_range(AppParts& parts, const TimeRange& range) { parts.state.context().position.range = range; }
+void move_range(AppParts& parts, const TimeRange& range) { set_range(parts, range); }
+void choose_heap(AppParts& parts, const HeapKey& heap) {
+  parts.state.context().position.all_devices = false;
+  show_heap(parts.state, heap);
+}
+void choose_heap_named(AppParts& parts, const std::string& name) { show_heap_named(parts.state, name); }
+void toggle_all_devices(AppParts& parts) {
+  bool& is_all = parts.state.context().position.all_devices;
+  is_all = !is_all;
+}
+void set_coloring(AppParts& parts, const HeapColoring& coloring) {
+  parts.state.context().position.coloring = coloring;
+  parts.state.context().position.lit.clear();
+}
+void toggle_regions(AppParts& parts) { toggle_layout(parts.state.context().position, MapLayout::by_region); }
+void toggle_strip(AppParts& parts) { toggle_layout(parts.state.context().position, MapLayout::strip); }
+void set_map_layout(AppParts& parts, const MapLayout& layout) { parts.state.context().position.map_layout = layout; }
+void set_lit(AppParts& parts, const std::string& entry) {
+  std::string& lit = parts.state.context().position.lit;
+  lit = lit == entry ? std::string() : entry;
+}
+void select_also(AppParts& parts, const PlaceToSelect& place) {
+  add_to_selected(parts.state.context().position, place);
+}
+void select_address(AppParts& parts, const PlaceToSelect& place) {
+  ViewPosition& position = parts.state.context().position;
+  if (place.heap) position.heap = *place.heap;
+  position.address = place.address;
+  position.selection = place.frame;
+  position.log_line.reset();
+  position.cell = place.cell;
+}
+// clang-format on
+
+}  // namespace apply
 }  // namespace hbmscope::gui

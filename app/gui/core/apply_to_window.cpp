@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/gui/core/absolute_path.h"
+#include "app/gui/core/answering.h"
 #include "app/gui/core/apply_commands.h"
 #include "app/gui/core/copy_as_command.h"
 #include "app/gui/core/export_files.h"
@@ -32,74 +33,79 @@ void start_listing(AppState& state, WorkerPool& pool, const std::string& folder)
   });
 }
 
-}  // namespace
-
-bool apply_to_window(AppState& state, WorkerPool& pool, Answering& asking, const Command& command) {
-  WindowState& window = state.window;
-  const auto ask_export = [&](std::string_view format) {
-    window.dialog = WindowState::Dialog::export_file;
-    window.export_format = format;
-    return true;
-  };
-  using enum CommandId;
-  switch (command.id) {
-    case open_file: window.dialog = WindowState::Dialog::open_file; return true;
-    case open_folder: window.dialog = WindowState::Dialog::open_folder; return true;
-    case compare_with_file: window.dialog = WindowState::Dialog::open_baseline; return true;
-    case close_dialog: window.dialog = WindowState::Dialog::none; return true;
-    case list_folder: start_listing(state, pool, command.as<std::string>()); return true;
-    case export_picture: return ask_export("png");
-    case save_picture: start_picture(state, pool); return true;
-    case export_figures: return ask_export("figures.csv");
-    case export_blocks: return ask_export("blocks.csv");
-    case export_events: return ask_export("events.csv");
-    case export_svg: return ask_export("svg");
-    case export_html: return ask_export("html");
-    case export_csv: return ask_export("csv");
-    case export_folded: return ask_export("folded");
-    case export_pprof: return ask_export("pprof");
-    case write_export: start_export(state, pool, command.as<std::string>()); return true;
-    case write_figures:
-      write_text(state, pool, std::exchange(window.figures_file, {}), command.as<std::string>());
-      return true;
-    case say: window.notice = command.as<std::string>(); return true;
-    case quit: window.quit = true; return true;
-    case copy:
-    case copy_as_text:
-      window.copy_as_text = command.id == copy_as_text;
-      window.figures_file.clear();
-      ++window.copy_serial;
-      return true;
-    case paste: ++window.paste_serial; return true;
-    case set_clipboard: copy_text(state, command.as<std::string>(), "Copied."); return true;
-    case copy_as_command: copy_text(state, open_command(state), "Copied: " + open_command(state)); return true;
-    case copy_report_command: copy_text(state, report_command(state), "Copied: " + report_command(state)); return true;
-    case copy_link: ++window.link_serial; return true;
-    case find: ++window.find_serial; return true;
-    case edit_filter: ++window.filter_serial; return true;
-    case find_next:
-    case find_previous:
-      window.find_step = command.id == find_next ? 1 : -1;
-      ++window.find_step_serial;
-      return true;
-    case stop_work: asking.cancel_all(); return true;
-    case go_on_working: asking.ask_again_what_was_cancelled(); return true;
-    case maximise: window.maximised = !window.maximised; return true;
-    case reset_layout:
-      window.maximised = false;
-      ++window.layout_serial;
-      return true;
-    case palette: window.palette_open = !window.palette_open; return true;
-    case help: window.help_open = !window.help_open; return true;
-    case toggle_theme:
-      state.settings.theme = state.settings.theme == Theme::dark ? Theme::light : Theme::dark;
-      return true;
-    case set_theme: state.settings.theme = command.as<Theme>(); return true;
-    case text_larger: state.settings.text_scale = std::min(2.0, state.settings.text_scale + 0.125); return true;
-    case text_smaller: state.settings.text_scale = std::max(0.75, state.settings.text_scale - 0.125); return true;
-    case text_normal: state.settings.text_scale = 1.0; return true;
-    default: return false;
-  }
+void ask_export(AppParts& parts, std::string_view format) {
+  parts.state.window.dialog = WindowState::Dialog::export_file;
+  parts.state.window.export_format = format;
 }
 
+void start_copy(AppParts& parts, bool as_text) {
+  WindowState& window = parts.state.window;
+  window.copy_as_text = as_text;
+  window.figures_file.clear();
+  ++window.copy_serial;
+}
+
+void copy_command(AppParts& parts, const std::string& line) {
+  copy_text(parts.state, line, "Copied: " + line);
+}
+
+void set_text_scale(AppParts& parts, double scale) {
+  parts.state.settings.text_scale = std::clamp(scale, 0.75, 2.0);
+}
+
+}  // namespace
+
+namespace apply {
+
+// One line each, as in a table.
+// clang-format off
+void open_file(AppParts& parts) { parts.state.window.dialog = WindowState::Dialog::open_file; }
+void open_folder(AppParts& parts) { parts.state.window.dialog = WindowState::Dialog::open_folder; }
+void compare_with_file(AppParts& parts) { parts.state.window.dialog = WindowState::Dialog::open_baseline; }
+void close_dialog(AppParts& parts) { parts.state.window.dialog = WindowState::Dialog::none; }
+void list_folder(AppParts& parts, const std::string& folder) { start_listing(parts.state, parts.pool, folder); }
+void export_picture(AppParts& parts) { ask_export(parts, "png"); }
+void save_picture(AppParts& parts) { start_picture(parts.state, parts.pool); }
+void export_figures(AppParts& parts) { ask_export(parts, "figures.csv"); }
+void export_blocks(AppParts& parts) { ask_export(parts, "blocks.csv"); }
+void export_events(AppParts& parts) { ask_export(parts, "events.csv"); }
+void export_svg(AppParts& parts) { ask_export(parts, "svg"); }
+void export_html(AppParts& parts) { ask_export(parts, "html"); }
+void export_csv(AppParts& parts) { ask_export(parts, "csv"); }
+void export_folded(AppParts& parts) { ask_export(parts, "folded"); }
+void export_pprof(AppParts& parts) { ask_export(parts, "pprof"); }
+void write_export(AppParts& parts, const std::string& file) { start_export(parts.state, parts.pool, file); }
+void write_figures(AppParts& parts, const std::string& text) {
+  write_text(parts.state, parts.pool, std::exchange(parts.state.window.figures_file, {}), text);
+}
+void say(AppParts& parts, const std::string& text) { parts.state.window.notice = text; }
+void quit(AppParts& parts) { parts.state.window.quit = true; }
+void copy(AppParts& parts) { start_copy(parts, false); }
+void copy_as_text(AppParts& parts) { start_copy(parts, true); }
+void paste(AppParts& parts) { ++parts.state.window.paste_serial; }
+void set_clipboard(AppParts& parts, const std::string& text) { copy_text(parts.state, text, "Copied."); }
+void copy_as_command(AppParts& parts) { copy_command(parts, open_command(parts.state)); }
+void copy_report_command(AppParts& parts) { copy_command(parts, report_command(parts.state)); }
+void copy_link(AppParts& parts) { ++parts.state.window.link_serial; }
+void edit_filter(AppParts& parts) { ++parts.state.window.filter_serial; }
+void stop_work(AppParts& parts) { parts.asking.cancel_all(); }
+void go_on_working(AppParts& parts) { parts.asking.ask_again_what_was_cancelled(); }
+void draw_again(AppParts&) {}
+void maximise(AppParts& parts) { parts.state.window.maximised = !parts.state.window.maximised; }
+void reset_layout(AppParts& parts) {
+  parts.state.window.maximised = false;
+  ++parts.state.window.layout_serial;
+}
+void palette(AppParts& parts) { parts.state.window.palette_open = !parts.state.window.palette_open; }
+void help(AppParts& parts) { parts.state.window.help_open = !parts.state.window.help_open; }
+void toggle_theme(AppParts& parts) {
+  set_theme(parts, parts.state.settings.theme == Theme::dark ? Theme::light : Theme::dark);
+}
+void set_theme(AppParts& parts, const Theme& theme) { parts.state.settings.theme = theme; }
+void text_larger(AppParts& parts) { set_text_scale(parts, parts.state.settings.text_scale + 0.125); }
+void text_smaller(AppParts& parts) { set_text_scale(parts, parts.state.settings.text_scale - 0.125); }
+void text_normal(AppParts& parts) { set_text_scale(parts, 1); }
+// clang-format on
+
+}  // namespace apply
 }  // namespace hbmscope::gui

@@ -3,11 +3,28 @@
 #include <map>
 
 #include "analysis/query/block_find.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/filter_text.h"
 #include "app/gui/core/questions.h"
 
 namespace hbmscope::gui {
 namespace {
+
+struct BlocksOptions {
+  BlockQuery query;
+  bool marks_hits = false, with_ends = false;
+  bool operator==(const BlocksOptions&) const = default;
+};
+struct AddressOptions {
+  HeapKey heap;
+  AddressRange range;
+  bool operator==(const AddressOptions&) const = default;
+};
+struct EventsOptions {
+  std::size_t stream = 0;
+  std::uint64_t first = 0;
+  bool operator==(const EventsOptions&) const = default;
+};
 
 std::vector<HeapHits> hits_of(const BlocksAnswer& answer) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, HeapHits> by_heap;
@@ -39,14 +56,14 @@ void ask_live_blocks(Answering& asking) {
   const auto moment = ready_moment(asking.state());
   if (moment == nullptr) return;
   const bool with_ends = asking.asks(Question::lifetimes) || needs_ends(*moment->trace, block_query(asking.state()));
-  asking.ask<LiveAnswer>(
-      &Answers::live_blocks, {asking.position().source, options::LiveBlocks{with_ends}, asking.position().at},
-      [moment, with_ends](Work& work) -> Result<Computed<LiveAnswer>> {
+  asking.ask(
+      &Answers::live_blocks, {asking.position().source, with_ends, asking.position().at},
+      [moment, with_ends](Work& work) -> Computed<LiveAnswer> {
         auto live = collect_live_rows(*moment->trace, moment->states, with_ends, &work);
         if (!live) return Failure(cancelled_error());
         auto answer = std::make_shared<LiveAnswer>(LiveAnswer{moment, std::move(*live), labels_of(*moment->trace)});
         const std::size_t bytes = 4096 + answer->live.rows.size() * sizeof(LiveRow);
-        return Computed<LiveAnswer>{std::move(answer), bytes};
+        return {std::move(answer), bytes};
       });
 }
 
@@ -60,17 +77,17 @@ void ask_list(Answering& asking, Answer<BlocksAnswer> Answers::*member, const Bl
   const Answer<LiveAnswer>& live = asking.answers().live_blocks;
   if (shown == nullptr || live.state != AnswerState::ready || live.value->moment != shown) return;
   const bool looks_for = !query.where.empty();
-  asking.ask<BlocksAnswer>(
+  asking.ask(
       member,
-      {asking.position().source, options::Blocks{query, looks_for, live.value->live.knows_ends}, asking.position().at},
-      [live = live.value, query, looks_for](Work& work) -> Result<Computed<BlocksAnswer>> {
+      {asking.position().source, BlocksOptions{query, looks_for, live.value->live.knows_ends}, asking.position().at},
+      [live = live.value, query, looks_for](Work& work) -> Computed<BlocksAnswer> {
         const TraceMoment& moment = *live->moment;
         auto list = compute_block_list(*moment.trace, moment.states, live->live, query, &work.cancelled);
         if (!list) return Failure(list.error());
         auto answer = std::make_shared<BlocksAnswer>(BlocksAnswer{live, query, std::move(*list), {}});
         if (looks_for) answer->hits = hits_of(*answer);
         const std::size_t bytes = 4096 + answer->list.rows.size() * (looks_for ? 20 : 4);
-        return Computed<BlocksAnswer>{std::move(answer), bytes};
+        return {std::move(answer), bytes};
       });
 }
 
@@ -113,18 +130,18 @@ void ask_address(Answering& asking) {
   const AddressRange range{span->begin, span->end()};
   const std::optional<std::uint32_t> slot =
       span->kind == SpanKind::block ? std::optional<std::uint32_t>(span->slot) : std::nullopt;
-  asking.ask<AddressAnswer>(
-      &Answers::address, {position.source, options::Address{map.value->heap, range}, position.at},
-      [moment, heap = map.value->heap, range, slot](Work& work) -> Result<Computed<AddressAnswer>> {
-        auto history = compute_address_history(moment->stream(heap), heap.heap, range, moment->position(heap), &work);
-        if (!history) return Failure(cancelled_error());
-        auto answer =
-            std::make_shared<AddressAnswer>(AddressAnswer{heap, range, moment, std::move(*history), {}, {}, {}});
-        if (slot) add_relations(*answer, moment->state_of(heap).slots()[*slot]);
-        const std::size_t bytes =
-            4096 + answer->history.rows.size() * sizeof(HeldRow) + answer->values.size() * sizeof(ProgramValue);
-        return Computed<AddressAnswer>{std::move(answer), bytes};
-      });
+  asking.ask(&Answers::address, {position.source, AddressOptions{map.value->heap, range}, position.at},
+             [moment, heap = map.value->heap, range, slot](Work& work) -> Computed<AddressAnswer> {
+               auto history =
+                   compute_address_history(moment->stream(heap), heap.heap, range, moment->position(heap), &work);
+               if (!history) return Failure(cancelled_error());
+               auto answer =
+                   std::make_shared<AddressAnswer>(AddressAnswer{heap, range, moment, std::move(*history), {}, {}, {}});
+               if (slot) add_relations(*answer, moment->state_of(heap).slots()[*slot]);
+               const std::size_t bytes =
+                   4096 + answer->history.rows.size() * sizeof(HeldRow) + answer->values.size() * sizeof(ProgramValue);
+               return {std::move(answer), bytes};
+             });
 }
 
 // The answer covers events around the selected time, and is kept while the time stays within them.
@@ -136,14 +153,13 @@ void ask_events(Answering& asking) {
   constexpr std::uint64_t step = event_window / 2;
   const std::uint64_t middle = position / step * step;
   const std::uint64_t first = middle - std::min(middle, event_window), last = middle + step + event_window;
-  asking.ask<EventsAnswer>(
-      &Answers::events, {asking.position().source, options::Events{heap.stream, first}},
-      [trace = moment->trace, stream = heap.stream, first, last](Work&) -> Result<Computed<EventsAnswer>> {
-        auto answer = std::make_shared<EventsAnswer>(
-            EventsAnswer{trace, stream, compute_event_rows(trace->streams[stream], first, last)});
-        const std::size_t bytes = 4096 + answer->rows.size() * sizeof(EventRow);
-        return Computed<EventsAnswer>{std::move(answer), bytes};
-      });
+  asking.ask(&Answers::events, {asking.position().source, EventsOptions{heap.stream, first}},
+             [trace = moment->trace, stream = heap.stream, first, last](Work&) -> Computed<EventsAnswer> {
+               auto answer = std::make_shared<EventsAnswer>(
+                   EventsAnswer{trace, stream, compute_event_rows(trace->streams[stream], first, last)});
+               const std::size_t bytes = 4096 + answer->rows.size() * sizeof(EventRow);
+               return {std::move(answer), bytes};
+             });
 }
 
 }  // namespace hbmscope::gui

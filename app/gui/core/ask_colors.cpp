@@ -1,9 +1,21 @@
 // The colours of the trace in front, and its bytes by colour over time.
+#include "app/gui/core/answers.h"
 #include "app/gui/core/filter_text.h"
 #include "app/gui/core/questions.h"
 
 namespace hbmscope::gui {
 namespace {
+
+struct StackOptions {
+  StackQuery query;
+  TimelineSpan span;  // Empty: the whole trace.
+  bool operator==(const StackOptions&) const = default;
+};
+struct TierStacksOptions {
+  StackQuery query;  // Of the shown heap.
+  std::vector<std::uint32_t> heaps;
+  bool operator==(const TierStacksOptions&) const = default;
+};
 
 // A running job's colours change only when its peaks have grown by this much, so that they stay what they are.
 constexpr std::uint64_t growth_share = 8;
@@ -33,14 +45,14 @@ void ask_stack_blocks(Answering& asking, const std::shared_ptr<const StackCourse
   const std::uint64_t peak = source->trace->streams[heap.stream].peak(heap.heap).in_use_bytes;
   const StackBlocksQuery query{course, seen, context.timeline_width,
                                std::max<std::uint64_t>(1, peak / context.timeline_height * least_px)};
-  asking.ask<StackBlocks>(&Answers::stack_blocks, {source->id, options::StackBlocks{query}},
-                          [trace = source->trace, query](Work& work) -> Result<Computed<StackBlocks>> {
-                            auto made = StackBlocks::compute(*trace, query, &work);
-                            if (!made) return Failure(cancelled_error());
-                            auto blocks = std::make_shared<const StackBlocks>(std::move(*made));
-                            const std::size_t bytes = blocks->memory_bytes();
-                            return Computed<StackBlocks>{std::move(blocks), bytes};
-                          });
+  asking.ask(&Answers::stack_blocks, {source->id, query},
+             [trace = source->trace, query](Work& work) -> Computed<StackBlocks> {
+               auto made = StackBlocks::compute(*trace, query, &work);
+               if (!made) return Failure(cancelled_error());
+               auto blocks = std::make_shared<const StackBlocks>(std::move(*made));
+               const std::size_t bytes = blocks->memory_bytes();
+               return {std::move(blocks), bytes};
+             });
 }
 
 // Other kinds of memory are small and short programs fill them, so that the buckets of the whole trace are enough.
@@ -53,21 +65,21 @@ void ask_tiers(Answering& asking, const StackQuery& query) {
   if (heaps.empty()) return;
   const Source* source = asking.state().source();
   const auto before = source->is_part() ? asking.answers().tier_stacks.value : nullptr;
-  asking.ask<TierStacks>(&Answers::tier_stacks, {source->id, options::TierStacks{query, heaps}},
-                         [trace = source->trace, query, heaps, before](Work& work) -> Result<Computed<TierStacks>> {
-                           auto tiers = std::make_shared<TierStacks>();
-                           std::size_t bytes = 0;
-                           for (const std::uint32_t heap : heaps) {
-                             StackQuery of_tier = query;
-                             of_tier.heap.heap = heap;
-                             const auto known = before ? before->find(heap) : nullptr;
-                             auto made = StackCourse::compute(*trace, of_tier, known.get(), &work);
-                             if (!made) return Failure(cancelled_error());
-                             bytes += made->memory_bytes();
-                             tiers->courses.push_back(std::make_shared<const StackCourse>(std::move(*made)));
-                           }
-                           return Computed<TierStacks>{std::move(tiers), bytes};
-                         });
+  asking.ask(&Answers::tier_stacks, {source->id, TierStacksOptions{query, heaps}},
+             [trace = source->trace, query, heaps, before](Work& work) -> Computed<TierStacks> {
+               auto tiers = std::make_shared<TierStacks>();
+               std::size_t bytes = 0;
+               for (const std::uint32_t heap : heaps) {
+                 StackQuery of_tier = query;
+                 of_tier.heap.heap = heap;
+                 const auto known = before ? before->find(heap) : nullptr;
+                 auto made = StackCourse::compute(*trace, of_tier, known.get(), &work);
+                 if (!made) return Failure(cancelled_error());
+                 bytes += made->memory_bytes();
+                 tiers->courses.push_back(std::make_shared<const StackCourse>(std::move(*made)));
+               }
+               return {std::move(tiers), bytes};
+             });
 }
 
 }  // namespace
@@ -82,14 +94,13 @@ void ask_colors(Answering& asking) {
   const bool is_kept = source->live && known.value && peaks <= notes.ranked_bytes + notes.ranked_bytes / growth_share;
   if (!is_kept) {
     notes.ranked_bytes = peaks;
-    asking.ask<ColorRanks>(&Answers::color_ranks, {source->id, options::Colors{}},
-                           [trace = source->trace](Work& work) -> Result<Computed<ColorRanks>> {
-                             auto ranks = compute_color_ranks(*trace, choose_heap(*trace, {}), work);
-                             if (!ranks) return Failure(cancelled_error());
-                             std::size_t bytes = 4096;
-                             for (const auto& names : ranks->names) bytes += names.size() * 128;
-                             return Computed<ColorRanks>{std::make_shared<const ColorRanks>(std::move(*ranks)), bytes};
-                           });
+    asking.ask(&Answers::color_ranks, {source->id, {}}, [trace = source->trace](Work& work) -> Computed<ColorRanks> {
+      auto ranks = compute_color_ranks(*trace, choose_heap(*trace, {}), work);
+      if (!ranks) return Failure(cancelled_error());
+      std::size_t bytes = 4096;
+      for (const auto& names : ranks->names) bytes += names.size() * 128;
+      return {std::make_shared<const ColorRanks>(std::move(*ranks)), bytes};
+    });
   }
   Context& context = state.context();
   if (known.value == nullptr) {
@@ -109,29 +120,29 @@ void ask_stack(Answering& asking, HeapKey heap) {
   const std::string where = highlight_filter(context.position);
   const StackQuery query{heap, box_coloring(*coloring, *context.colors), context.colors,
                          where.empty() || can_follow_blocks(*source->trace, where) ? where : std::string()};
-  const auto computed = [](std::optional<StackCourse> made) -> Result<Computed<StackCourse>> {
+  const auto computed = [](std::optional<StackCourse> made) -> Computed<StackCourse> {
     if (!made) return Failure(cancelled_error());
     auto course = std::make_shared<const StackCourse>(std::move(*made));
     const std::size_t bytes = course->memory_bytes();
-    return Computed<StackCourse>{std::move(course), bytes};
+    return {std::move(course), bytes};
   };
   // A trace that grows is continued where its previous version ended.
   const auto before = source->is_part() ? asking.answers().stack.value : nullptr;
-  asking.ask<StackCourse>(&Answers::stack, {source->id, options::Stack{query, {}}},
-                          [trace = source->trace, query, before, computed](Work& work) {
-                            return computed(StackCourse::compute(*trace, query, before.get(), &work));
-                          });
+  asking.ask(&Answers::stack, {source->id, StackOptions{query, {}}},
+             [trace = source->trace, query, before, computed](Work& work) {
+               return computed(StackCourse::compute(*trace, query, before.get(), &work));
+             });
   ask_tiers(asking, query);
   // Where the whole trace's buckets are fewer than the pixels, the visible span is computed by itself.
   const auto& whole = asking.answers().stack.value;
   const TimelineSpan& span = asking.position().span;
-  if (whole == nullptr || asking.notes().waits_for_rest) return;
+  if (whole == nullptr || asking.notes().visible.waits_for_rest) return;
   const bool is_enough = span.empty() || whole->is_exact() || whole->buckets_in(span) > 2 * context.timeline_width;
   if (!is_enough)
-    asking.ask<StackCourse>(&Answers::stack_part, {source->id, options::Stack{query, span}},
-                            [trace = source->trace, query, span, computed](Work& work) {
-                              return computed(StackCourse::compute_span(*trace, query, span, &work));
-                            });
+    asking.ask(&Answers::stack_part, {source->id, StackOptions{query, span}},
+               [trace = source->trace, query, span, computed](Work& work) {
+                 return computed(StackCourse::compute_span(*trace, query, span, &work));
+               });
   const TimelineSpan seen = span.empty() ? whole->span() : span;
   const auto shown = shown_stack(asking.state(), heap, seen);
   if (shown && !(shown->query() == query)) return;

@@ -3,10 +3,29 @@
 #include <algorithm>
 
 #include "analysis/query/steps.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/questions.h"
 
 namespace hbmscope::gui {
 namespace {
+
+struct AddressTimeOptions {
+  AddressTimeQuery query;
+  std::shared_ptr<const TraceColors> colors;
+  bool operator==(const AddressTimeOptions&) const = default;
+};
+struct TimelineOptions {
+  HeapKey heap;
+  TimelineSpan span;
+  std::size_t columns = 0;
+  TimelineEffort effort = TimelineEffort::at_once;
+  bool operator==(const TimelineOptions&) const = default;
+};
+struct FailureOptions {
+  HeapKey heap;
+  std::size_t index = 0;  // Index among the failures of the stream.
+  bool operator==(const FailureOptions&) const = default;
+};
 
 // More than the width of any window in pixels, and few enough to compute at once.
 constexpr std::size_t timeline_columns = 2048;
@@ -26,14 +45,14 @@ std::optional<HeapKey> find_counters(const Trace& trace) {
 TimelineEffort effort_of_span(Answering& asking, const Stream& stream) {
   using Clock = std::chrono::steady_clock;
   const TimelineSpan& span = asking.position().span;
-  if (span != asking.notes().span_seen) {
-    asking.notes().span_seen = span;
-    asking.notes().span_seen_at = Clock::now();
+  if (span != asking.notes().visible.span) {
+    asking.notes().visible.span = span;
+    asking.notes().visible.changed_at = Clock::now();
   }
   const StreamPositions positions = positions_of(stream, span.empty() ? whole_span_of(stream) : span);
-  asking.notes().waits_for_rest = !is_exact(TimelineEffort::at_once, positions) &&
-                                  Clock::now() - asking.notes().span_seen_at < span_rest && !span.empty();
-  return asking.notes().waits_for_rest ? TimelineEffort::at_once : TimelineEffort::exact;
+  asking.notes().visible.waits_for_rest = !is_exact(TimelineEffort::at_once, positions) &&
+                                          Clock::now() - asking.notes().visible.changed_at < span_rest && !span.empty();
+  return asking.notes().visible.waits_for_rest ? TimelineEffort::at_once : TimelineEffort::exact;
 }
 
 // Evenly over all events, and after the first failures of the stream.
@@ -46,6 +65,34 @@ std::vector<std::uint64_t> positions_for_costs(const Trace& trace, HeapKey heap)
   std::sort(positions.begin(), positions.end());
   positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
   return positions;
+}
+
+// A running job's steps would need another pass with each version; its growth is in the answer bar.
+void ask_steps(Answering& asking, HeapKey heap) {
+  const Source* source = asking.state().source();
+  if (source->is_part()) return;
+  asking.ask(&Answers::steps, {source->id, heap}, [trace = source->trace, heap](Work& work) -> Computed<TraceSteps> {
+    const Stream& stream = trace->streams[heap.stream];
+    const Steps found = outermost_steps(stream);
+    auto answer = std::make_shared<TraceSteps>();
+    answer->trace = trace;
+    answer->heap = heap;
+    std::vector<std::uint64_t> events;
+    for (const Step& one : found.begins) events.push_back(one.event);
+    const auto use = in_use_before(stream, heap.heap, events, &work);
+    if (work.cancelled) return Failure(cancelled_error());
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      const Step& one = found.begins[i];
+      const std::int64_t at =
+          stream.has_times() ? one.time_ns - stream.first_time_ns() : static_cast<std::int64_t>(one.event);
+      answer->steps.push_back({one.event, at, one.name, use[i]});
+    }
+    constexpr std::size_t at_start = 1, least_steps = 3;
+    for (std::size_t i = at_start; events.size() > least_steps && i < events.size(); ++i)
+      answer->leaves_something |= answer->growth_of(i).value_or(0) != 0;
+    const std::size_t bytes = sizeof(TraceSteps) + answer->steps.size() * sizeof(TraceStep);
+    return {std::move(answer), bytes};
+  });
 }
 
 }  // namespace
@@ -72,35 +119,6 @@ FailureNumber number_of_failure(const Stream& stream, std::size_t index) {
   return number;
 }
 
-// A running job's steps would need another pass with each version; its growth is in the answer bar.
-void ask_steps(Answering& asking, HeapKey heap) {
-  const Source* source = asking.state().source();
-  if (source->is_part()) return;
-  asking.ask<TraceSteps>(&Answers::steps, {source->id, options::Steps{heap}},
-                         [trace = source->trace, heap](Work& work) -> Result<Computed<TraceSteps>> {
-                           const Stream& stream = trace->streams[heap.stream];
-                           const Steps found = outermost_steps(stream);
-                           auto answer = std::make_shared<TraceSteps>();
-                           answer->trace = trace;
-                           answer->heap = heap;
-                           std::vector<std::uint64_t> events;
-                           for (const Step& one : found.begins) events.push_back(one.event);
-                           const auto use = in_use_before(stream, heap.heap, events, &work);
-                           if (work.cancelled) return Failure(cancelled_error());
-                           for (std::size_t i = 0; i < events.size(); ++i) {
-                             const Step& one = found.begins[i];
-                             const std::int64_t at = stream.has_times() ? one.time_ns - stream.first_time_ns()
-                                                                        : static_cast<std::int64_t>(one.event);
-                             answer->steps.push_back({one.event, at, one.name, use[i]});
-                           }
-                           constexpr std::size_t at_start = 1, least_steps = 3;
-                           for (std::size_t i = at_start; events.size() > least_steps && i < events.size(); ++i)
-                             answer->leaves_something |= answer->growth_of(i).value_or(0) != 0;
-                           const std::size_t bytes = sizeof(TraceSteps) + answer->steps.size() * sizeof(TraceStep);
-                           return Computed<TraceSteps>{std::move(answer), bytes};
-                         });
-}
-
 void ask_timeline(Answering& asking) {
   const Source* source = asking.state().source();
   if (source == nullptr || source->state != AnswerState::ready || !source->trace) return;
@@ -112,16 +130,16 @@ void ask_timeline(Answering& asking) {
   }
   const auto ask_columns = [&asking](Answer<TimelineColumns> Answers::*answer, const Source& of, HeapKey key,
                                      TimelineSpan span, std::size_t columns, TimelineEffort effort) {
-    asking.ask<TimelineColumns>(answer, {of.id, options::Timeline{key, span, columns, effort}},
-                                [trace = of.trace, key, span, columns,
-                                 effort](const std::atomic<bool>& cancelled) -> Result<Computed<TimelineColumns>> {
-                                  auto made = compute_timeline_columns(trace->streams[key.stream], key, span, columns,
-                                                                       effort, cancelled);
-                                  if (!made) return Failure(cancelled_error());
-                                  auto timeline = std::make_shared<const TimelineColumns>(std::move(*made));
-                                  const std::size_t bytes = timeline->columns.size() * sizeof(TimelineColumn);
-                                  return Computed<TimelineColumns>{std::move(timeline), bytes};
-                                });
+    asking.ask(answer, {of.id, TimelineOptions{key, span, columns, effort}},
+               [trace = of.trace, key, span, columns,
+                effort](const std::atomic<bool>& cancelled) -> Computed<TimelineColumns> {
+                 auto made =
+                     compute_timeline_columns(trace->streams[key.stream], key, span, columns, effort, cancelled);
+                 if (!made) return Failure(cancelled_error());
+                 auto timeline = std::make_shared<const TimelineColumns>(std::move(*made));
+                 const std::size_t bytes = timeline->columns.size() * sizeof(TimelineColumn);
+                 return {std::move(timeline), bytes};
+               });
   };
   ask_columns(&Answers::timeline, *source, heap, {}, timeline_columns, TimelineEffort::quick);
   // While a file is being read, each new part would need another pass over all events.
@@ -155,15 +173,14 @@ void ask_address_time(Answering& asking) {
   const HeapColoring coloring = box_coloring(*shown, *context.colors);
   const AddressTimeQuery query{heap,     position.span,     context.address_time_width, context.address_time_height,
                                coloring, position.addresses};
-  asking.ask<AddressTime>(
-      &Answers::address_time, {source->id, options::AddressTime{query, context.colors}},
-      [trace = source->trace, query, colors = context.colors](Work& work) -> Result<Computed<AddressTime>> {
-        auto made = compute_address_time(trace->streams[query.heap.stream], query, *colors, &work);
-        if (!made) return Failure(cancelled_error());
-        auto picture = std::make_shared<const AddressTime>(std::move(*made));
-        const std::size_t bytes = picture->memory_bytes();
-        return Computed<AddressTime>{std::move(picture), bytes};
-      });
+  asking.ask(&Answers::address_time, {source->id, AddressTimeOptions{query, context.colors}},
+             [trace = source->trace, query, colors = context.colors](Work& work) -> Computed<AddressTime> {
+               auto made = compute_address_time(trace->streams[query.heap.stream], query, *colors, &work);
+               if (!made) return Failure(cancelled_error());
+               auto picture = std::make_shared<const AddressTime>(std::move(*made));
+               const std::size_t bytes = picture->memory_bytes();
+               return {std::move(picture), bytes};
+             });
 }
 
 void ask_range(Answering& asking) {
@@ -171,29 +188,27 @@ void ask_range(Answering& asking) {
   const TimeRange& range = asking.position().range;
   if (source == nullptr || source->state != AnswerState::ready || !source->trace || range.empty())
     return asking.forget(&Answers::range);
-  asking.ask<RangeAnswer>(&Answers::range, {source->id, options::Range{range}},
-                          [trace = source->trace, range](Work& work) -> Result<Computed<RangeAnswer>> {
-                            auto begin = range.from.find_in(*trace), end = range.to.find_in(*trace);
-                            if (!begin) return Failure(begin.error());
-                            if (!end) return Failure(end.error());
-                            auto found = range_between(std::move(*begin), std::move(*end));
-                            if (!found) return Failure(found.error());
-                            const auto from = compute_states(*trace, found->from),
-                                       to = compute_states(*trace, found->to);
-                            auto summary = compute_range_summary(*trace, from, to, &work);
-                            if (!summary) return Failure(cancelled_error());
-                            auto answer = std::make_shared<RangeAnswer>();
-                            answer->range = range;
-                            answer->trace = trace;
-                            answer->from = std::move(found->from);
-                            answer->to = std::move(found->to);
-                            for (const StreamState& one : from) answer->from_ns.push_back(one.time_ns());
-                            for (const StreamState& one : to) answer->to_ns.push_back(one.time_ns());
-                            answer->summary = std::move(*summary);
-                            const std::size_t bytes = 4096 + answer->summary.stacks.size() * sizeof(RangeStackRow) +
-                                                      answer->summary.user_code.size() * (sizeof(RangeOwnRow) + 64);
-                            return Computed<RangeAnswer>{std::move(answer), bytes};
-                          });
+  asking.ask(&Answers::range, {source->id, range}, [trace = source->trace, range](Work& work) -> Computed<RangeAnswer> {
+    auto begin = range.from.find_in(*trace), end = range.to.find_in(*trace);
+    if (!begin) return Failure(begin.error());
+    if (!end) return Failure(end.error());
+    auto found = range_between(std::move(*begin), std::move(*end));
+    if (!found) return Failure(found.error());
+    const auto from = compute_states(*trace, found->from), to = compute_states(*trace, found->to);
+    auto summary = compute_range_summary(*trace, from, to, &work);
+    if (!summary) return Failure(cancelled_error());
+    auto answer = std::make_shared<RangeAnswer>();
+    answer->range = range;
+    answer->trace = trace;
+    answer->from = std::move(found->from);
+    answer->to = std::move(found->to);
+    for (const StreamState& one : from) answer->from_ns.push_back(one.time_ns());
+    for (const StreamState& one : to) answer->to_ns.push_back(one.time_ns());
+    answer->summary = std::move(*summary);
+    const std::size_t bytes = 4096 + answer->summary.stacks.size() * sizeof(RangeStackRow) +
+                              answer->summary.user_code.size() * (sizeof(RangeOwnRow) + 64);
+    return {std::move(answer), bytes};
+  });
 }
 
 void ask_free(Answering& asking) {
@@ -202,17 +217,16 @@ void ask_free(Answering& asking) {
   const ViewPosition& position = asking.position();
   const HeapKey heap = choose_heap(*moment->trace, position.heap);
   if (heap.empty()) return;
-  asking.ask<FreeAnswer>(&Answers::free, {position.source, options::Free{heap}, position.at},
-                         [moment, heap](const auto&) -> Result<Computed<FreeAnswer>> {
-                           auto answer = std::make_shared<FreeAnswer>();
-                           answer->moment = moment;
-                           answer->heap = heap;
-                           answer->free = find_free_blocks(moment->heap(heap).space, free_blocks_max);
-                           const DeviceTime time{heap.stream, heap.heap, moment->position(heap), std::nullopt, {}};
-                           if (const auto budget = find_device_budget(*moment->trace, moment->states, time))
-                             answer->device = std::make_shared<const Document>(describe_device_budget(*budget));
-                           return Computed<FreeAnswer>{std::move(answer), free_blocks_max * sizeof(AddressRange)};
-                         });
+  asking.ask(&Answers::free, {position.source, heap, position.at}, [moment, heap](const auto&) -> Computed<FreeAnswer> {
+    auto answer = std::make_shared<FreeAnswer>();
+    answer->moment = moment;
+    answer->heap = heap;
+    answer->free = find_free_blocks(moment->heap(heap).space, free_blocks_max);
+    const DeviceTime time{heap.stream, heap.heap, moment->position(heap), std::nullopt, {}};
+    if (const auto budget = find_device_budget(*moment->trace, moment->states, time))
+      answer->device = std::make_shared<const Document>(describe_device_budget(*budget));
+    return {std::move(answer), free_blocks_max * sizeof(AddressRange)};
+  });
 }
 
 void ask_free_history(Answering& asking) {
@@ -223,18 +237,17 @@ void ask_free_history(Answering& asking) {
   // This is a pass over all events, so for a growing trace it is repeated only when the trace has doubled.
   const std::uint64_t events = source->trace->streams[heap.stream].end_position();
   if (source->live && asking.answers().free_history.value && heap == asking.notes().free_history_heap &&
-      events < 2 * asking.notes().free_history_events)
+      events < 2 * asking.notes().answered_events.free_history)
     return;
-  asking.notes().free_history_events = events;
+  asking.notes().answered_events.free_history = events;
   asking.notes().free_history_heap = heap;
-  asking.ask<FreeHistory>(
-      &Answers::free_history, {source->id, options::FreeHistory{heap}},
-      [trace = source->trace, heap](Work& work) -> Result<Computed<FreeHistory>> {
-        auto history = compute_free_history(trace->streams[heap.stream], heap.heap, scatter_steps_max, &work);
-        if (!history) return Failure(cancelled_error());
-        const std::size_t bytes = 4096 + history->requests.size() * sizeof(LargestRequest);
-        return Computed<FreeHistory>{std::make_shared<const FreeHistory>(std::move(*history)), bytes};
-      });
+  asking.ask(&Answers::free_history, {source->id, heap},
+             [trace = source->trace, heap](Work& work) -> Computed<FreeHistory> {
+               auto history = compute_free_history(trace->streams[heap.stream], heap.heap, scatter_steps_max, &work);
+               if (!history) return Failure(cancelled_error());
+               const std::size_t bytes = 4096 + history->requests.size() * sizeof(LargestRequest);
+               return {std::make_shared<const FreeHistory>(std::move(*history)), bytes};
+             });
 }
 
 void ask_pool_costs(Answering& asking) {
@@ -246,22 +259,22 @@ void ask_pool_costs(Answering& asking) {
   // It replays all requests, so for a growing trace it is repeated only when the trace has doubled.
   const std::uint64_t events = source->trace->streams[heap.stream].end_position();
   const auto& known = asking.answers().pool_costs.value;
-  if (source->live && known && known->heap == heap && events < 2 * asking.notes().pool_costs_events) return;
-  asking.notes().pool_costs_events = events;
-  asking.ask<PoolCostsAnswer>(&Answers::pool_costs, {source->id, options::PoolCosts{heap}},
-                              [trace = source->trace, heap](Work& work) -> Result<Computed<PoolCostsAnswer>> {
-                                auto answer = std::make_shared<PoolCostsAnswer>();
-                                answer->trace = trace;
-                                answer->heap = heap;
-                                auto found = compute_pool_costs(*trace, heap, positions_for_costs(*trace, heap), work);
-                                if (work.cancelled) return Failure(cancelled_error());
-                                if (found)
-                                  answer->times = std::move(*found);
-                                else
-                                  answer->unknown = found.error().what;
-                                const std::size_t bytes = 4096 + answer->times.size() * 512;
-                                return Computed<PoolCostsAnswer>{std::move(answer), bytes};
-                              });
+  if (source->live && known && known->heap == heap && events < 2 * asking.notes().answered_events.pool_costs) return;
+  asking.notes().answered_events.pool_costs = events;
+  asking.ask(&Answers::pool_costs, {source->id, heap},
+             [trace = source->trace, heap](Work& work) -> Computed<PoolCostsAnswer> {
+               auto answer = std::make_shared<PoolCostsAnswer>();
+               answer->trace = trace;
+               answer->heap = heap;
+               auto found = compute_pool_costs(*trace, heap, positions_for_costs(*trace, heap), work);
+               if (work.cancelled) return Failure(cancelled_error());
+               if (found)
+                 answer->times = std::move(*found);
+               else
+                 answer->unknown = found.error().what;
+               const std::size_t bytes = 4096 + answer->times.size() * 512;
+               return {std::move(answer), bytes};
+             });
 }
 
 void ask_failure(Answering& asking) {
@@ -272,26 +285,24 @@ void ask_failure(Answering& asking) {
   if (heap.empty()) return;
   const auto found = find_failure(source->trace->streams[heap.stream], heap.heap, moment->position(heap));
   if (!found) return asking.forget(&Answers::failure);
-  asking.ask<FailureAnswer>(
-      &Answers::failure, {source->id, options::Failure{heap, *found}},
-      [trace = source->trace, heap, found = *found](Work& work) -> Result<Computed<FailureAnswer>> {
-        const Stream& stream = trace->streams[heap.stream];
-        auto answer = std::make_shared<FailureAnswer>();
-        answer->trace = trace;
-        answer->heap = heap;
-        const FailureNumber number = number_of_failure(stream, found);
-        answer->number = number.number;
-        answer->of = number.of;
-        const Diagnosis diagnosis = diagnose(*trace, {heap.stream, found}, Depth::full, &work);
-        answer->event = diagnosis.facts.event;
-        answer->requested_bytes = diagnosis.facts.requested_bytes;
-        answer->log_line = diagnosis.facts.log_line;
-        answer->free = find_free_blocks(stream.state_at(answer->event).heap(heap.heap).space, free_blocks_max);
-        answer->document = std::make_shared<const Document>(describe_failure(*trace, diagnosis, number));
-        const std::size_t blocks = diagnosis.facts.place ? diagnosis.facts.place->blocks.size() : 0;
-        return Computed<FailureAnswer>{std::move(answer),
-                                       free_blocks_max * sizeof(AddressRange) + blocks * sizeof(LiveBlock)};
-      });
+  asking.ask(&Answers::failure, {source->id, FailureOptions{heap, *found}},
+             [trace = source->trace, heap, found = *found](Work& work) -> Computed<FailureAnswer> {
+               const Stream& stream = trace->streams[heap.stream];
+               auto answer = std::make_shared<FailureAnswer>();
+               answer->trace = trace;
+               answer->heap = heap;
+               const FailureNumber number = number_of_failure(stream, found);
+               answer->number = number.number;
+               answer->of = number.of;
+               const Diagnosis diagnosis = diagnose(*trace, {heap.stream, found}, Depth::full, &work);
+               answer->event = diagnosis.facts.event;
+               answer->requested_bytes = diagnosis.facts.requested_bytes;
+               answer->log_line = diagnosis.facts.log_line;
+               answer->free = find_free_blocks(stream.state_at(answer->event).heap(heap.heap).space, free_blocks_max);
+               answer->document = std::make_shared<const Document>(describe_failure(*trace, diagnosis, number));
+               const std::size_t blocks = diagnosis.facts.place ? diagnosis.facts.place->blocks.size() : 0;
+               return {std::move(answer), free_blocks_max * sizeof(AddressRange) + blocks * sizeof(LiveBlock)};
+             });
 }
 
 void ask_sizes(Answering& asking) {
@@ -300,19 +311,19 @@ void ask_sizes(Answering& asking) {
   const ViewPosition& position = asking.position();
   const HeapKey heap = choose_heap(*moment->trace, position.heap);
   if (heap.empty()) return;
-  asking.ask<SizesAnswer>(&Answers::sizes, {position.source, options::Sizes{heap}, position.at},
-                          [moment, heap](Work& work) -> Result<Computed<SizesAnswer>> {
-                            auto all = compute_heap_metrics(*moment->trace, moment->states, {}, &work);
-                            if (!all) return Failure(cancelled_error());
-                            auto answer = std::make_shared<SizesAnswer>();
-                            answer->moment = moment;
-                            answer->heap = heap;
-                            answer->metrics = std::move((*all)[row_of_heap(*moment->trace, heap)]);
-                            const Stream& stream = moment->trace->streams[heap.stream];
-                            if (is_of_bfc(stream, heap.heap))
-                              answer->bins = compute_bfc_bins(stream, moment->states[heap.stream], heap.heap);
-                            return Computed<SizesAnswer>{std::move(answer), sizeof(SizesAnswer)};
-                          });
+  asking.ask(&Answers::sizes, {position.source, heap, position.at},
+             [moment, heap](Work& work) -> Computed<SizesAnswer> {
+               auto all = compute_heap_metrics(*moment->trace, moment->states, {}, &work);
+               if (!all) return Failure(cancelled_error());
+               auto answer = std::make_shared<SizesAnswer>();
+               answer->moment = moment;
+               answer->heap = heap;
+               answer->metrics = std::move((*all)[row_of_heap(*moment->trace, heap)]);
+               const Stream& stream = moment->trace->streams[heap.stream];
+               if (is_of_bfc(stream, heap.heap))
+                 answer->bins = compute_bfc_bins(stream, moment->states[heap.stream], heap.heap);
+               return {std::move(answer), sizeof(SizesAnswer)};
+             });
 }
 
 }  // namespace hbmscope::gui

@@ -1,8 +1,16 @@
 // What the answer bar says: why a request failed, else what the peak was.
 #include "app/gui/core/questions.h"
 
+#include "app/gui/core/answers.h"
+
 namespace hbmscope::gui {
 namespace {
+
+struct HeadlineOptions {
+  HeapKey heap;
+  std::optional<std::size_t> failure;  // Index among the failures of the heap's stream.
+  bool operator==(const HeadlineOptions&) const = default;
+};
 
 struct Subject {
   HeapKey heap;
@@ -55,13 +63,15 @@ void ask_headline(Answering& asking) {
   // For a running job it is computed again when a quarter of its events are new, or when a request failed.
   const std::uint64_t events = source->trace->streams[subject.heap.stream].end_position();
   const auto& known = asking.answers().headline.value;
-  const auto* asked = std::get_if<options::Headline>(&asking.answers().headline.key.options);
-  const bool is_same = known && asked != nullptr && *asked == options::Headline{subject.heap, subject.failure};
-  if (source->live && is_same && events < asking.notes().headline_events + asking.notes().headline_events / 4) return;
-  asking.notes().headline_events = events;
-  asking.ask<HeadlineAnswer>(
-      &Answers::headline, {source->id, options::Headline{subject.heap, subject.failure}},
-      [trace = source->trace, subject](Work& work) -> Result<Computed<HeadlineAnswer>> {
+  const auto* asked = asking.answers().headline.key.options.as<HeadlineOptions>();
+  const bool is_same = known && asked != nullptr && *asked == HeadlineOptions{subject.heap, subject.failure};
+  if (source->live && is_same &&
+      events < asking.notes().answered_events.headline + asking.notes().answered_events.headline / 4)
+    return;
+  asking.notes().answered_events.headline = events;
+  asking.ask(
+      &Answers::headline, {source->id, HeadlineOptions{subject.heap, subject.failure}},
+      [trace = source->trace, subject](Work& work) -> Computed<HeadlineAnswer> {
         auto answer = std::make_shared<HeadlineAnswer>();
         answer->trace = trace;
         answer->heap = subject.heap;
@@ -75,7 +85,7 @@ void ask_headline(Answering& asking) {
           describe_peak(*trace, *answer);
         }
         if (work.cancelled) return Failure(cancelled_error());
-        return Computed<HeadlineAnswer>{std::move(answer), 65'536};
+        return {std::move(answer), 65'536};
       });
 }
 

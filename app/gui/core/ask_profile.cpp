@@ -8,10 +8,23 @@
 #include "analysis/query/block_list_rows.h"
 #include "analysis/query/view_of_blocks.h"
 #include "analysis/trace/profile_from_trace.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/questions.h"
 
 namespace hbmscope::gui {
 namespace {
+
+struct FlameOptions {
+  TreeDirection direction = TreeDirection::callees;
+  bool folds_library = false;
+  FlameValue value = FlameValue::bytes;
+  bool operator==(const FlameOptions&) const = default;
+};
+struct SearchOptions {
+  FlameOptions flame;  // Search hits are node numbers of this flame graph.
+  std::string text;
+  bool operator==(const SearchOptions&) const = default;
+};
 
 namespace fs = std::filesystem;
 
@@ -31,7 +44,7 @@ AnswerKey with(AnswerKey base, AnswerOptions options) {
   return base;
 }
 
-options::Flame flame_options(const ViewPosition& position) {
+FlameOptions flame_options(const ViewPosition& position) {
   return {position.flame_direction, position.fold_library, position.value};
 }
 
@@ -40,9 +53,9 @@ options::Flame flame_options(const ViewPosition& position) {
 void ask_stacks(Answering& asking, Answer<ProfileView> Answers::*member, const Source& of, const MomentName& at,
                 const std::shared_ptr<const TraceMoment>& moment, const std::vector<HeapKey>& heaps) {
   const ViewRequest& request = asking.position().request;
-  asking.ask<ProfileView>(
-      member, {of.id, options::Stacks{heaps}, at, request},
-      [profile = of.profile, request, moment, heaps](Work& work) -> Result<Computed<ProfileView>> {
+  asking.ask(
+      member, {of.id, heaps, at, request},
+      [profile = of.profile, request, moment, heaps](Work& work) -> Computed<ProfileView> {
         auto view =
             moment && (!request.where.empty() || !heaps.empty())
                 ? make_view_of_blocks(*moment->trace, moment->states, request, heaps, &work)
@@ -52,7 +65,7 @@ void ask_stacks(Answering& asking, Answer<ProfileView> Answers::*member, const S
         if (work.cancelled) return Failure(cancelled_error());
         if (!view) return Failure(view.error());
         const std::size_t bytes = view_bytes(*view);
-        return Computed<ProfileView>{std::make_shared<const ProfileView>(std::move(*view)), bytes};
+        return {std::make_shared<const ProfileView>(std::move(*view)), bytes};
       });
 }
 
@@ -61,55 +74,53 @@ void ask_summary(Answering& asking, const AnswerKey& base) {
   const auto moment = ready_moment(asking.state());
   // Its figures are of the blocks at the same time.
   if (source != nullptr && source->trace && moment == nullptr) return;
-  asking.ask<SummaryAnswer>(
-      &Answers::summary, with(base, options::Summary{}),
-      [view = asking.answers().view.value, moment, filter = asking.position().request.where,
-       heaps = heaps_in_scope(asking.state())](Work& work) -> Result<Computed<SummaryAnswer>> {
-        auto answer = std::make_shared<SummaryAnswer>();
-        if (moment != nullptr) {
-          const auto places = find_block_places(*moment->trace, moment->states, filter, heaps, &work);
-          if (work.cancelled) return Failure(cancelled_error());
-          if (!places) return Failure(places.error());
-          const CountsBlock counts = [&](std::size_t stream, const LiveBlock& block) {
-            return (*places)[stream].by_slot[block.slot] == BlockPlace::passes;
-          };
-          answer->categories = compute_category_rows(*moment->trace, moment->states, counts);
-          answer->holders = compute_holder_rows(*moment->trace, moment->states, counts);
-        }
-        answer->summary = compute_summary(*view);
-        answer->user_code = compute_user_code(*view);
-        const std::size_t bytes = 4096 + answer->user_code.size() * 200 + answer->holders.size() * 200;
-        return Computed<SummaryAnswer>{std::move(answer), bytes};
-      });
+  asking.ask(&Answers::summary, base,
+             [view = asking.answers().view.value, moment, filter = asking.position().request.where,
+              heaps = heaps_in_scope(asking.state())](Work& work) -> Computed<SummaryAnswer> {
+               auto answer = std::make_shared<SummaryAnswer>();
+               if (moment != nullptr) {
+                 const auto places = find_block_places(*moment->trace, moment->states, filter, heaps, &work);
+                 if (work.cancelled) return Failure(cancelled_error());
+                 if (!places) return Failure(places.error());
+                 const CountsBlock counts = [&](std::size_t stream, const LiveBlock& block) {
+                   return (*places)[stream].by_slot[block.slot] == BlockPlace::passes;
+                 };
+                 answer->categories = compute_category_rows(*moment->trace, moment->states, counts);
+                 answer->holders = compute_holder_rows(*moment->trace, moment->states, counts);
+               }
+               answer->summary = compute_summary(*view);
+               answer->user_code = compute_user_code(*view);
+               const std::size_t bytes = 4096 + answer->user_code.size() * 200 + answer->holders.size() * 200;
+               return {std::move(answer), bytes};
+             });
 }
 
 void ask_top(Answering& asking, const AnswerKey& base) {
-  asking.ask<TopAnswer>(&Answers::top, with(base, options::Top{}),
-                        [view = asking.answers().view.value](const auto&) -> Result<Computed<TopAnswer>> {
-                          auto top = std::make_shared<TopAnswer>();
-                          top->view = view;
-                          top->rows = shared(compute_top(*view));
-                          top->table = describe_top(*view, top->rows, whole_of(*view));
-                          const std::size_t bytes = top->rows->size() * sizeof(TopRow);
-                          return Computed<TopAnswer>{std::move(top), bytes};
-                        });
+  asking.ask(&Answers::top, base, [view = asking.answers().view.value](const auto&) -> Computed<TopAnswer> {
+    auto top = std::make_shared<TopAnswer>();
+    top->view = view;
+    top->rows = shared(compute_top(*view));
+    top->table = describe_top(*view, top->rows, whole_of(*view));
+    const std::size_t bytes = top->rows->size() * sizeof(TopRow);
+    return {std::move(top), bytes};
+  });
 }
 
 void ask_flame(Answering& asking, const AnswerKey& base) {
   const ViewPosition& position = asking.position();
-  const options::Flame options = flame_options(position);
-  asking.ask<FlameAnswer>(&Answers::flame, with(base, options),
-                          [view = asking.answers().view.value,
-                           options](const std::atomic<bool>& cancelled) -> Result<Computed<FlameAnswer>> {
-                            auto tree = compute_call_tree(*view, options.direction, options.folds_library, &cancelled);
-                            if (!tree) return Failure(cancelled_error());
-                            auto flame = std::make_shared<FlameAnswer>();
-                            flame->view = view;
-                            flame->tree = std::move(*tree);
-                            flame->layout = compute_flame_layout(flame->tree, options.value);
-                            const std::size_t bytes = tree_bytes(flame->tree) + layout_bytes(flame->layout);
-                            return Computed<FlameAnswer>{std::move(flame), bytes};
-                          });
+  const FlameOptions options = flame_options(position);
+  asking.ask(
+      &Answers::flame, with(base, options),
+      [view = asking.answers().view.value, options](const std::atomic<bool>& cancelled) -> Computed<FlameAnswer> {
+        auto tree = compute_call_tree(*view, options.direction, options.folds_library, &cancelled);
+        if (!tree) return Failure(cancelled_error());
+        auto flame = std::make_shared<FlameAnswer>();
+        flame->view = view;
+        flame->tree = std::move(*tree);
+        flame->layout = compute_flame_layout(flame->tree, options.value);
+        const std::size_t bytes = tree_bytes(flame->tree) + layout_bytes(flame->layout);
+        return {std::move(flame), bytes};
+      });
 }
 
 void ask_search(Answering& asking, const AnswerKey& base) {
@@ -117,39 +128,38 @@ void ask_search(Answering& asking, const AnswerKey& base) {
   const std::string& text = asking.position().find;
   if (text.empty() || !flame.value) return asking.forget(&Answers::search);
   if (flame.state != AnswerState::ready) return;  // Hits are node numbers, so the nodes come first.
-  asking.ask<SearchAnswer>(&Answers::search, with(base, options::Search{flame_options(asking.position()), text}),
-                           [flame = flame.value, text](const auto&) -> Result<Computed<SearchAnswer>> {
-                             auto answer = std::make_shared<SearchAnswer>();
-                             answer->flame = flame;
-                             answer->text = text;
-                             answer->search = search_flame(*flame->view, flame->tree, text);
-                             return Computed<SearchAnswer>{std::move(answer), flame->tree.nodes.size() / 8};
-                           });
+  asking.ask(&Answers::search, with(base, SearchOptions{flame_options(asking.position()), text}),
+             [flame = flame.value, text](const auto&) -> Computed<SearchAnswer> {
+               auto answer = std::make_shared<SearchAnswer>();
+               answer->flame = flame;
+               answer->text = text;
+               answer->search = search_flame(*flame->view, flame->tree, text);
+               return {std::move(answer), flame->tree.nodes.size() / 8};
+             });
 }
 
 void ask_tree(Answering& asking, const AnswerKey& base) {
   const TreeDirection direction = asking.position().tree_direction;
-  asking.ask<TreeAnswer>(&Answers::tree, with(base, options::Tree{direction}),
-                         [view = asking.answers().view.value,
-                          direction](const std::atomic<bool>& cancelled) -> Result<Computed<TreeAnswer>> {
-                           auto tree = compute_call_tree(*view, direction, false, &cancelled);
-                           if (!tree) return Failure(cancelled_error());
-                           auto answer = std::make_shared<TreeAnswer>();
-                           answer->view = view;
-                           answer->tree = std::move(*tree);
-                           const std::size_t bytes = tree_bytes(answer->tree);
-                           return Computed<TreeAnswer>{std::move(answer), bytes};
-                         });
+  asking.ask(
+      &Answers::tree, with(base, direction),
+      [view = asking.answers().view.value, direction](const std::atomic<bool>& cancelled) -> Computed<TreeAnswer> {
+        auto tree = compute_call_tree(*view, direction, false, &cancelled);
+        if (!tree) return Failure(cancelled_error());
+        auto answer = std::make_shared<TreeAnswer>();
+        answer->view = view;
+        answer->tree = std::move(*tree);
+        const std::size_t bytes = tree_bytes(answer->tree);
+        return {std::move(answer), bytes};
+      });
 }
 
 void ask_detail(Answering& asking, const AnswerKey& base) {
   const FrameIndex frame = asking.state().selected_frame(asking.answers().view.value);
   if (frame == FrameIndex::none) return asking.forget(&Answers::detail);
-  asking.ask<FrameDetail>(
-      &Answers::detail, with(base, options::Detail{asking.position().selection}),
-      [view = asking.answers().view.value, frame](const auto&) -> Result<Computed<FrameDetail>> {
-        return Computed<FrameDetail>{std::make_shared<const FrameDetail>(compute_frame_detail(view, frame)), 65536};
-      });
+  asking.ask(&Answers::detail, with(base, asking.position().selection),
+             [view = asking.answers().view.value, frame](const auto&) -> Computed<FrameDetail> {
+               return {std::make_shared<const FrameDetail>(compute_frame_detail(view, frame)), 65536};
+             });
 }
 
 void ask_listing(Answering& asking, const AnswerKey& base) {
@@ -160,18 +170,17 @@ void ask_listing(Answering& asking, const AnswerKey& base) {
   FrameKey selected = key_from_frame(view->frames[static_cast<std::size_t>(frame)]);
   if (view->request.by == FrameBy::file && selected.file.empty()) selected.file = selected.function;
   if (view->request.by != FrameBy::line) selected.line = asking.position().selection.line;
-  asking.ask<SourceListing>(
-      &Answers::listing, with(base, options::Listing{selected}),
-      [view, selected, path = source->path](const auto&) -> Result<Computed<SourceListing>> {
-        ViewRequest by_line = view->request;
-        by_line.by = FrameBy::line;
-        const auto lines = make_view(view->profile, by_line);
-        if (!lines) return Failure(lines.error());
-        auto listing = read_source_listing(*lines, selected, source_folders(path));
-        if (!listing) return Failure(listing.error());
-        const std::size_t bytes = listing->lines.size() * 64;
-        return Computed<SourceListing>{std::make_shared<const SourceListing>(std::move(*listing)), bytes};
-      });
+  asking.ask(&Answers::listing, with(base, selected),
+             [view, selected, path = source->path](const auto&) -> Computed<SourceListing> {
+               ViewRequest by_line = view->request;
+               by_line.by = FrameBy::line;
+               const auto lines = make_view(view->profile, by_line);
+               if (!lines) return Failure(lines.error());
+               auto listing = read_source_listing(*lines, selected, source_folders(path));
+               if (!listing) return Failure(listing.error());
+               const std::size_t bytes = listing->lines.size() * 64;
+               return {std::make_shared<const SourceListing>(std::move(*listing)), bytes};
+             });
 }
 
 }  // namespace hbmscope::gui

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "analysis/diagnose/holders.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/copy_as_command.h"
 #include "app/gui/core/questions.h"
 
@@ -11,21 +12,34 @@ namespace hbmscope::gui {
 
 namespace {
 
+struct SideBySideOptions {  // A is `source` of the key; B is its `baseline`, at the key's time.
+  HeapKey heap_a, heap_b;
+  MomentName at_a;
+  bool operator==(const SideBySideOptions&) const = default;
+};
+struct HeapMapOptions {
+  HeapKey heap;
+  HeapColoring coloring = HeapColoring::user_code;
+  MomentName pin = {};  // Used by the coloring by change.
+  std::shared_ptr<const TraceColors> colors = nullptr;
+  bool operator==(const HeapMapOptions&) const = default;
+};
+
 void ask_moment_at(Answering& asking, Answer<TraceMoment> Answers::*member, const Source& source, const MomentName& at,
                    bool falls_back_to_peak = false) {
-  asking.ask<TraceMoment>(member, {source.id, options::State{falls_back_to_peak}, at},
-                          [trace = source.trace, at, falls_back_to_peak](const auto&) -> Result<Computed<TraceMoment>> {
-                            auto found = at.find_in(*trace);
-                            if (!found && falls_back_to_peak) found = find_moment(*trace, "peak");
-                            if (!found) return Failure(found.error());
-                            auto moment = std::make_shared<TraceMoment>();
-                            moment->trace = trace;
-                            moment->moment = std::move(*found);
-                            moment->states = compute_states(*trace, moment->moment);
-                            std::size_t bytes = 4096;
-                            for (const StreamState& one : moment->states) bytes += one.slot_count() * 128;
-                            return Computed<TraceMoment>{std::move(moment), bytes};
-                          });
+  asking.ask(member, {source.id, falls_back_to_peak, at},
+             [trace = source.trace, at, falls_back_to_peak](const auto&) -> Computed<TraceMoment> {
+               auto found = at.find_in(*trace);
+               if (!found && falls_back_to_peak) found = find_moment(*trace, "peak");
+               if (!found) return Failure(found.error());
+               auto moment = std::make_shared<TraceMoment>();
+               moment->trace = trace;
+               moment->moment = std::move(*found);
+               moment->states = compute_states(*trace, moment->moment);
+               std::size_t bytes = 4096;
+               for (const StreamState& one : moment->states) bytes += one.slot_count() * 128;
+               return {std::move(moment), bytes};
+             });
 }
 
 }  // namespace
@@ -53,14 +67,14 @@ void ask_compare(Answering& asking) {
   const auto now = ready_moment(asking.state()), pinned = ready_pinned(asking.state());
   if (now == nullptr || pinned == nullptr) return;
   const ViewPosition& position = asking.position();
-  asking.ask<CompareAnswer>(
-      &Answers::compare, {position.source, options::Compare{position.pin}, position.at},
-      [now, pinned](Work& work) -> Result<Computed<CompareAnswer>> {
+  asking.ask(
+      &Answers::compare, {position.source, position.pin, position.at},
+      [now, pinned](Work& work) -> Computed<CompareAnswer> {
         auto diff = compute_block_diff({*pinned->trace, pinned->states}, {*now->trace, now->states}, &work.cancelled);
         if (!diff) return Failure(cancelled_error());
         auto answer = std::make_shared<CompareAnswer>(CompareAnswer{now, pinned, std::move(*diff)});
         const std::size_t bytes = 4096 + answer->diff.user_code.size() * (sizeof(BlockDiffRow) + 96);
-        return Computed<CompareAnswer>{std::move(answer), bytes};
+        return {std::move(answer), bytes};
       });
 }
 
@@ -112,17 +126,17 @@ void ask_side_by_side(Answering& asking) {
   const ViewPosition &in_a = asking.state().contexts[0].position, &in_b = asking.state().contexts[1].position;
   const HeapKey heap_a = choose_heap(*a->trace, in_a.heap), heap_b = choose_heap(*b->trace, in_b.heap);
   if (heap_a.empty() || heap_b.empty()) return asking.forget(&Answers::side_by_side);
-  asking.ask<SideBySideAnswer>(&Answers::side_by_side,
-                               {in_a.source, options::SideBySide{heap_a, heap_b, in_a.at}, in_b.at, {}, in_b.source},
-                               [a, b, heap_a, heap_b](Work& work) -> Result<Computed<SideBySideAnswer>> {
-                                 auto heaps = compare_heaps({*a->trace, a->states, heap_a, a->position(heap_a)},
-                                                            {*b->trace, b->states, heap_b, b->position(heap_b)}, &work);
-                                 if (!heaps) return Failure(cancelled_error());
-                                 auto answer = std::make_shared<SideBySideAnswer>(SideBySideAnswer{
-                                     a, b, std::move(*heaps), compare_settings(*a->trace, *b->trace), {}, {}});
-                                 compare_holders(*a, heap_a, *b, heap_b, *answer);
-                                 return Computed<SideBySideAnswer>{std::move(answer), 16'384};
-                               });
+  asking.ask(&Answers::side_by_side,
+             {in_a.source, SideBySideOptions{heap_a, heap_b, in_a.at}, in_b.at, {}, in_b.source},
+             [a, b, heap_a, heap_b](Work& work) -> Computed<SideBySideAnswer> {
+               auto heaps = compare_heaps({*a->trace, a->states, heap_a, a->position(heap_a)},
+                                          {*b->trace, b->states, heap_b, b->position(heap_b)}, &work);
+               if (!heaps) return Failure(cancelled_error());
+               auto answer = std::make_shared<SideBySideAnswer>(
+                   SideBySideAnswer{a, b, std::move(*heaps), compare_settings(*a->trace, *b->trace), {}, {}});
+               compare_holders(*a, heap_a, *b, heap_b, *answer);
+               return {std::move(answer), 16'384};
+             });
 }
 
 void ask_heap_map(Answering& asking) {
@@ -136,32 +150,32 @@ void ask_heap_map(Answering& asking) {
   const auto& colors = asking.state().context().colors;
   // If the pinned time does not exist there is no change to colour; Compare says why.
   const HeapColoring coloring =
-      shown == HeapColoring::change && asking.answers().pinned.failed() ? colors->automatic : *shown;
-  const bool is_change = coloring == HeapColoring::change;
+      row_of(*shown).compares_with_pin && asking.answers().pinned.failed() ? colors->automatic : *shown;
+  const bool is_change = row_of(coloring).compares_with_pin;
   const auto pinned = is_change ? ready_pinned(asking.state()) : nullptr;
   if (is_change && pinned == nullptr) return;
-  const options::HeapMap map{heap, coloring, is_change ? position.pin : MomentName(), colors};
-  asking.ask<HeapMapAnswer>(&Answers::heap_map, {position.source, map, position.at},
-                            [moment, pinned, heap, coloring, colors](Work& work) -> Result<Computed<HeapMapAnswer>> {
-                              auto answer = std::make_shared<HeapMapAnswer>();
-                              answer->moment = moment;
-                              answer->pinned = pinned;
-                              answer->heap = heap;
-                              ColoringFacts facts;
-                              if (pinned) facts.pinned = &pinned->state_of(heap);
-                              if (coloring == HeapColoring::lifetime) {
-                                auto live = collect_live_rows(*moment->trace, moment->states, true, &work);
-                                if (!live) return Failure(cancelled_error());
-                                facts.live = std::move(live->rows);
-                                facts.stream = heap.stream;
-                              }
-                              answer->spans = compute_heap_spans(moment->stream(heap), moment->state_of(heap),
-                                                                 heap.heap, coloring, *colors, facts);
-                              answer->driver_pools =
-                                  find_driver_pools(moment->stream(heap), heap.heap, moment->state_of(heap).position());
-                              const std::size_t bytes = answer->spans.memory_bytes();
-                              return Computed<HeapMapAnswer>{std::move(answer), bytes};
-                            });
+  const HeapMapOptions map{heap, coloring, is_change ? position.pin : MomentName(), colors};
+  asking.ask(&Answers::heap_map, {position.source, map, position.at},
+             [moment, pinned, heap, coloring, colors](Work& work) -> Computed<HeapMapAnswer> {
+               auto answer = std::make_shared<HeapMapAnswer>();
+               answer->moment = moment;
+               answer->pinned = pinned;
+               answer->heap = heap;
+               ColoringFacts facts;
+               if (pinned) facts.pinned = &pinned->state_of(heap);
+               if (row_of(coloring).needs_ends) {
+                 auto live = collect_live_rows(*moment->trace, moment->states, true, &work);
+                 if (!live) return Failure(cancelled_error());
+                 facts.live = std::move(live->rows);
+                 facts.stream = heap.stream;
+               }
+               answer->spans = compute_heap_spans(moment->stream(heap), moment->state_of(heap), heap.heap, coloring,
+                                                  *colors, facts);
+               answer->driver_pools =
+                   find_driver_pools(moment->stream(heap), heap.heap, moment->state_of(heap).position());
+               const std::size_t bytes = answer->spans.memory_bytes();
+               return {std::move(answer), bytes};
+             });
 }
 
 }  // namespace hbmscope::gui

@@ -1,9 +1,16 @@
 // Questions about what would have happened under other settings.
 #include "analysis/diagnose/site_change.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/questions.h"
 
 namespace hbmscope::gui {
 namespace {
+
+struct WhatIfOptions {
+  HeapKey heap;
+  std::string words;
+  bool operator==(const WhatIfOptions&) const = default;
+};
 
 std::shared_ptr<const WhatIfAnswer> find_answer(const std::shared_ptr<const Trace>& trace, HeapKey heap,
                                                 const std::string& words, Work& work) {
@@ -52,16 +59,16 @@ void ask_what_if(Answering& asking) {
   const std::string& words = asking.position().what_if;
   const std::uint64_t events = source->trace->streams[heap.stream].end_position();
   const auto& known = asking.answers().what_if;
-  const bool is_same = known.value && known.key.options == AnswerOptions(options::WhatIf{heap, words});
-  if (source->live && is_same && events < 2 * asking.notes().what_if_events) return;
-  asking.notes().what_if_events = events;
-  asking.ask<WhatIfAnswer>(&Answers::what_if, {source->id, options::WhatIf{heap, words}},
-                           [trace = source->trace, heap, words](Work& work) -> Result<Computed<WhatIfAnswer>> {
-                             auto answer = find_answer(trace, heap, words, work);
-                             if (work.cancelled) return Failure(cancelled_error());
-                             const std::size_t bytes = 4096 + answer->rows.size() * (sizeof(WhatIfRow) + 256);
-                             return Computed<WhatIfAnswer>{std::move(answer), bytes};
-                           });
+  const bool is_same = known.value && known.key.options == AnswerOptions(WhatIfOptions{heap, words});
+  if (source->live && is_same && events < 2 * asking.notes().answered_events.what_if) return;
+  asking.notes().answered_events.what_if = events;
+  asking.ask(&Answers::what_if, {source->id, WhatIfOptions{heap, words}},
+             [trace = source->trace, heap, words](Work& work) -> Computed<WhatIfAnswer> {
+               auto answer = find_answer(trace, heap, words, work);
+               if (work.cancelled) return Failure(cancelled_error());
+               const std::size_t bytes = 4096 + answer->rows.size() * (sizeof(WhatIfRow) + 256);
+               return {std::move(answer), bytes};
+             });
 }
 
 }  // namespace hbmscope::gui

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "app/gui/core/apply_commands.h"
+
 namespace hbmscope::gui {
 namespace {
 
@@ -114,43 +116,48 @@ std::optional<Error> AttachedJobs::attach_error(const std::string& name) {
   return Error{text.empty() ? "it sent nothing" : text, {}, {}, std::nullopt, false};
 }
 
-bool AttachedJobs::apply(const Command& command) {
-  using enum CommandId;
-  JobsState& jobs = state_.jobs;
-  switch (command.id) {
-    case show_jobs:
-      jobs.is_open = !jobs.is_open;
-      jobs.is_asking = false;
-      return true;
-    case CommandId::list_host: this->list_host(command.as<std::string>(), false); return true;
-    case copy_to_host: this->list_host(jobs.host, true); return true;
-    case set_job_filter:
-      jobs.filter = command.as<std::string>();
-      jobs.chosen = 0;
-      jobs.is_asking = false;
-      return true;
-    case choose_job:
-      jobs.chosen = command.as<ProcessNumber>().value;
-      jobs.is_asking = false;
-      return true;
-    case ask_to_attach:
-      jobs.chosen = command.as<ProcessNumber>().value;
-      jobs.is_asking = true;
-      return true;
-    case leave_cupti: jobs.leaves_cupti = !jobs.leaves_cupti; return true;
-    case CommandId::attach_to:
-    case attach_to_all:
-    case attach_totals:
-      jobs.is_open = jobs.is_asking = false;
-      this->attach_to(command.as<ProcessNumber>().value, command.id == attach_to_all   ? Attaching::to_all
-                                                         : command.id == attach_totals ? Attaching::totals_only
-                                                                                       : Attaching::to_one);
-      return true;
-    case stop_recording: sources_.ask_observer(link::RequestKind::stop_recording); return true;
-    case skip_to_now: sources_.ask_observer(link::RequestKind::skip_to_now); return true;
-    case detach: sources_.ask_observer(link::RequestKind::detach); return true;
-    default: return false;
-  }
-}
+namespace apply {
 
+// One line each, as in a table.
+// clang-format off
+void show_jobs(AppParts& parts) {
+  JobsState& jobs = parts.state.jobs;
+  jobs.is_open = !jobs.is_open;
+  jobs.is_asking = false;
+}
+void list_host(AppParts& parts, const std::string& host) { parts.jobs.list_host(host, false); }
+void copy_to_host(AppParts& parts) { parts.jobs.list_host(parts.state.jobs.host, true); }
+void set_job_filter(AppParts& parts, const std::string& filter) {
+  JobsState& jobs = parts.state.jobs;
+  jobs.filter = filter;
+  jobs.chosen = 0;
+  jobs.is_asking = false;
+}
+void choose_job(AppParts& parts, const ProcessNumber& process) {
+  parts.state.jobs.chosen = process.value;
+  parts.state.jobs.is_asking = false;
+}
+void ask_to_attach(AppParts& parts, const ProcessNumber& process) {
+  parts.state.jobs.chosen = process.value;
+  parts.state.jobs.is_asking = true;
+}
+void leave_cupti(AppParts& parts) { parts.state.jobs.leaves_cupti = !parts.state.jobs.leaves_cupti; }
+void attach_to(AppParts& parts, const ProcessNumber& process) {
+  parts.state.jobs.is_open = parts.state.jobs.is_asking = false;
+  parts.jobs.attach_to(process.value, AttachedJobs::Attaching::to_one);
+}
+void attach_to_all(AppParts& parts, const ProcessNumber& process) {
+  parts.state.jobs.is_open = parts.state.jobs.is_asking = false;
+  parts.jobs.attach_to(process.value, AttachedJobs::Attaching::to_all);
+}
+void attach_totals(AppParts& parts, const ProcessNumber& process) {
+  parts.state.jobs.is_open = parts.state.jobs.is_asking = false;
+  parts.jobs.attach_to(process.value, AttachedJobs::Attaching::totals_only);
+}
+void stop_recording(AppParts& parts) { parts.sources.ask_observer(link::RequestKind::stop_recording); }
+void skip_to_now(AppParts& parts) { parts.sources.ask_observer(link::RequestKind::skip_to_now); }
+void detach(AppParts& parts) { parts.sources.ask_observer(link::RequestKind::detach); }
+// clang-format on
+
+}  // namespace apply
 }  // namespace hbmscope::gui

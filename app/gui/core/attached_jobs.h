@@ -20,19 +20,17 @@ class AttachedJobs {
  public:
   AttachedJobs(AppState& state, OpenSources& sources, WorkerPool& pool);
 
-  bool apply(const Command& command);  // False if the command is not about jobs.
-  void watch();                        // Refreshes the list while it is visible.
-  void stop();                         // Ends all started commands, which detaches from their jobs.
+  enum class Attaching { to_one, to_all, totals_only };  // to_all: all jobs with the same command.
+  void list_host(const std::string& host, bool is_copying);
+  void attach_to(std::int64_t process, Attaching how);
+  void watch();  // Refreshes the list while it is visible.
+  void stop();   // Ends all started commands, which detaches from their jobs.
   // The error that hbmscope attach printed when it had nothing to show. Nothing if the window did not attach to `name`.
   std::optional<Error> attach_error(const std::string& name);
 
   bool lists_on_first_page = false;  // List jobs also while no file is open.
 
  private:
-  enum class Attaching { to_one, to_all, totals_only };  // to_all: all jobs with the same command.
-  void list_host(const std::string& host, bool is_copying);
-  void attach_to(std::int64_t process, Attaching how);
-
   struct Said {
     std::mutex mutex;
     std::string text;

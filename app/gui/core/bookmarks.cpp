@@ -1,6 +1,7 @@
 #include "app/gui/core/bookmarks.h"
 
 #include "analysis/units/format.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/copy_as_command.h"
 #include "app/gui/core/span_text.h"

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "app/gui/core/app_state.h"
-#include "app/gui/core/commands.h"
+#include "app/gui/core/apply_commands.h"
 #include "app/gui/core/editor.h"
 #include "app/gui/core/source_listing.h"
 #include "app/gui/core/worker_pool.h"
@@ -34,27 +34,27 @@ std::string why_no_editor(const AppState& state, const FrameKey& frame) {
   if (frame.file.empty()) return "The file of this frame is unknown.";
   if (state.editor.empty())
     return "No editor with a window is known. Set \"editor\" in settings.json, for example to \"code -g FILE:LINE\", "
-           "or "
-           "VISUAL.";
+           "or VISUAL.";
   const CodePlace* const place = find_place(state, frame.file);
   if (place == nullptr) return "Looking for the file ...";
   return place->path.empty() ? frame.file + " is not on this machine." : std::string();
 }
 
-bool apply_to_code(AppState& state, WorkerPool& pool, const Command& command) {
-  if (command.id == CommandId::look_for_code) {
-    look_for(state, pool, command.as<FrameKey>().file);
-    return true;
-  }
-  if (command.id != CommandId::open_in_editor) return false;
-  const FrameKey& frame = command.as<FrameKey>();
+namespace apply {
+
+// One line each, as in a table.
+// clang-format off
+void look_for_code(AppParts& parts, const FrameKey& frame) { look_for(parts.state, parts.pool, frame.file); }
+void open_in_editor(AppParts& parts, const FrameKey& frame) {
+  AppState& state = parts.state;
   if (const std::string why = why_no_editor(state, frame); !why.empty()) {
     state.window.notice = why;
-    return true;
+    return;
   }
   state.window.program = editor_arguments(state.editor, find_place(state, frame.file)->path, frame.line);
   ++state.window.program_serial;
-  return true;
 }
+// clang-format on
 
+}  // namespace apply
 }  // namespace hbmscope::gui

@@ -11,9 +11,7 @@
 namespace hbmscope::gui {
 
 struct AppState;
-struct Command;
 struct FrameKey;
-class WorkerPool;
 
 struct CodePlace {
   bool is_known = false;  // Otherwise a worker looks for it.
@@ -24,8 +22,5 @@ using CodePlaces = std::map<std::pair<SourceId, std::string>, CodePlace>;
 
 // Why the frame can't be opened in an editor, as a sentence; empty if it can.
 std::string why_no_editor(const AppState& state, const FrameKey& frame);
-
-// The commands look_for_code and open_in_editor.
-bool apply_to_code(AppState& state, WorkerPool& pool, const Command& command);
 
 }  // namespace hbmscope::gui

@@ -1,5 +1,8 @@
 #include "app/gui/core/coloring.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "analysis/query/trace_user_code.h"
 #include "app/gui/core/copy_as_command.h"
 #include "app/gui/core/heap_shades.h"
@@ -101,7 +104,8 @@ constexpr Coloring rows[] = {
      .is_ordered = true,
      .help = "From the allocation of the block to its release.",
      .shade = shade_by_lifetime,
-     .why_not_of_a_box = "is the length of a box"},
+     .why_not_of_a_box = "is the length of a box",
+     .needs_ends = true},
     {.kind = HeapColoring::state,
      .key = "state",
      .title = "State",
@@ -138,7 +142,9 @@ constexpr Coloring rows[] = {
      .why_not = why_no_change,
      .shade = shade_by_change,
      .role_of = role_of_change,
-     .why_not_of_a_box = "changes with the time"},
+     .why_not_of_a_box = "changes with the time",
+     .compares_with_pin = true,
+     .gone_shade = change_shade::gone},
 };
 
 }  // namespace
@@ -163,6 +169,11 @@ std::span<const Coloring> coloring_table() {
 
 const Coloring& row_of(HeapColoring coloring) {
   return rows[static_cast<std::size_t>(coloring)];
+}
+
+HeapColoring coloring_since_pin() {
+  return std::find_if(std::begin(rows), std::end(rows), [](const Coloring& row) { return row.compares_with_pin; })
+      ->kind;
 }
 
 std::string lower_title_of(HeapColoring coloring) {

@@ -35,6 +35,10 @@ enum class HeapColoring {
 #undef X
 };
 
+#define X(name) +1
+inline constexpr std::size_t coloring_count = 0 HBMSCOPE_COLORINGS(X);
+#undef X
+
 // The index of a colour: a hue of a category (0 to 7; 8: several or none), or a step of a scale (0 to 5; 8: unknown).
 using Shade = std::uint8_t;
 inline constexpr Shade shade_count = 9, several_shade = 8;
@@ -63,7 +67,7 @@ struct NamesOfBlocks {
   std::string (*where_of)(const Definitions& definitions, std::uint32_t key);
   // Name of the entry for all names without a hue.
   std::string_view rest_name;
-  // The shade that the name always has. Null: the largest names of the trace have hues (trace_colors.h).
+  // The shade that the name always has. Null: see Coloring::is_hued().
   Shade (*shade_of)(std::uint32_t key) = nullptr;
   std::string_view (*name_of_shade)(Shade shade) = nullptr;  // With `shade_of`: the name that has the shade.
 };
@@ -90,13 +94,20 @@ struct Coloring {
   const StepsOfBlocks* steps = nullptr;
   Role (*role_of)(Shade shade) = nullptr;  // Null: a hue, or a step of the scale.
   std::string_view why_not_of_a_box = {};  // If neither is set, why not: "changes with the time"
+  bool compares_with_pin = false;          // `shade` needs ColoringFacts::pinned: what changed since the pinned time.
+  bool needs_ends = false;                 // `shade` needs ColoringFacts::live, with the ends of the blocks.
+  // The shade of what is no longer there: the legend shows it as an outline, and HeapSpans::gone has its addresses.
+  std::optional<Shade> gone_shade = {};
 
   bool is_of_a_box() const { return names != nullptr || steps != nullptr; }
+  // By names without a fixed shade: the largest names of the trace have hues (trace_colors.h).
+  bool is_hued() const { return names != nullptr && names->shade_of == nullptr; }
 };
 
 Shade shade_of_category(Category category);  // Fixed: a category has the colour that is named after it.
 std::span<const Coloring> coloring_table();
 const Coloring& row_of(HeapColoring coloring);
+HeapColoring coloring_since_pin();                  // The one that compares with the pinned time.
 std::string lower_title_of(HeapColoring coloring);  // "your code"
 std::optional<HeapColoring> parse_coloring(std::string_view key);
 

@@ -1,23 +1,130 @@
 #include "app/gui/core/command_table.h"
 
 #include "app/gui/core/app_state.h"
+#include "app/gui/core/apply_commands.h"
 
 namespace hbmscope::gui {
 namespace {
 
+// What a command needs: empty if it is there, otherwise what is missing, as a sentence.
+namespace needs {
+
+using Why = std::string_view;
+
+constexpr Why (*nothing)(const AppState&) = nullptr;
+
+bool is_ready(const AppState& state) {
+  return state.source() != nullptr && state.source()->state == AnswerState::ready;
+}
+const std::optional<LiveStatus>* live_of(const AppState& state) {
+  return state.source() != nullptr && state.source()->live ? &state.source()->live : nullptr;
+}
+bool has_flag(const AppState& state, std::uint32_t flag) {
+  return ((*live_of(state))->report.flags & flag) != 0;
+}
+
+Why file(const AppState& state) {
+  return is_ready(state) ? "" : "Open a file first.";
+}
+Why any_file(const AppState& state) {  // Also one that could not be read.
+  return state.source() != nullptr ? "" : "Open a file first.";
+}
+Why two_files(const AppState& state) {
+  return state.ready_sources() >= 2 ? "" : "Open a second file first.";
+}
+Why trace(const AppState& state) {
+  if (!is_ready(state)) return "Open a snapshot, a recording or a log first.";
+  return state.source()->trace ? "" : "This file has no addresses and times.";
+}
+template <ViewKind kind>
+Why view(const AppState& state) {
+  const Why why = file(state);
+  return why.empty() ? why_missing(state, kind) : why;
+}
+Why live(const AppState& state) {
+  if (live_of(state) == nullptr) return "This is not a running job.";
+  return has_flag(state, link::status_flag::is_recording) ? "" : "Its recording has stopped.";
+}
+Why behind(const AppState& state) {
+  if (live_of(state) == nullptr) return "This is not a running job.";
+  if (!has_flag(state, link::status_flag::can_skip))
+    return "The hbmscope that observes the job is older and can't skip events.";
+  return (*live_of(state))->is_far_behind() ? "" : "The picture is up to date.";
+}
+Why attached(const AppState& state) {
+  if (live_of(state) == nullptr) return "This is not a running job.";
+  return has_flag(state, link::status_flag::is_attached) ? "" : "The job was started by hbmscope.";
+}
+Why demo(const AppState& state) {
+  return state.demo ? "" : "No demo is running.";
+}
+Why workload(const AppState& state) {
+  return is_ready(state) && state.source()->workload ? "" : "This is not a TPU workload (examples: samples/tpu).";
+}
+Why baseline(const AppState& state) {
+  return state.baseline() != nullptr ? "" : "Choose a baseline first (menu Compare).";
+}
+Why selection(const AppState& state) {
+  if (!is_ready(state)) return file(state);
+  return state.position().selection.empty() && !state.position().address ? "Select a frame or a block first." : "";
+}
+Why pinned(const AppState& state) {
+  if (!is_ready(state) || !state.source()->trace) return "Open a snapshot, a recording or a log first.";
+  return state.position().pin.empty() ? "Pin a time first (B)." : "";
+}
+Why two_sides(const AppState& state) {
+  return state.is_split() ? "" : "Only one side is shown (Ctrl+B).";
+}
+Why earlier_position(const AppState& state) {
+  return state.context().back.empty() ? "There is nothing to go back to." : "";
+}
+Why later_position(const AppState& state) {
+  return state.context().forward.empty() ? "There is nothing to go forward to." : "";
+}
+Why sample(const AppState& state) {
+  return state.sample.empty() ? "The sample was not installed with the program." : "";
+}
+Why failing_sample(const AppState& state) {
+  return state.failing_sample.empty() ? "The sample was not installed with the program." : "";
+}
+
+}  // namespace needs
+
+template <void (*apply)(AppParts&)>
+void apply_plain(AppParts& parts, const Command&) {
+  apply(parts);
+}
+template <class T, void (*apply)(AppParts&, const T&)>
+void apply_with(AppParts& parts, const Command& command) {
+  apply(parts, command.as<T>());
+}
+
 // The texts of the commands that show views come from the views' rows.
 CommandInfo table[] = {
-#define X(name, title, shortcut, menu, needs, help) {#name, title, shortcut, menu, help, CommandId::name, Needs::needs},
-#define V(name) {"show_" #name, "", "", "View", "", CommandId::show_##name, Needs::view},
-    HBMSCOPE_MENU_COMMANDS(X, V)
+#define ROW(name, title, keys, menu, need, help, is_step) \
+  {#name, title, keys, menu, help, CommandId::name, is_step, false, false, needs::need, apply_plain<apply::name>},
+#define X(...) ROW(__VA_ARGS__, false)
+#define S(...) ROW(__VA_ARGS__, true)
+#define V(name) ROW(show_##name, "", "", "View", view<ViewKind::name>, "", true)
+    HBMSCOPE_MENU_COMMANDS(X, S, V)
 #undef V
+#undef S
 #undef X
-#define X(name, help) {#name, "", "", "", help, CommandId::name, Needs::hidden},
-        HBMSCOPE_COMMANDS_OF_VIEWS(X)
+#undef ROW
+#define ROW(name, help, is_step, is_report) \
+  {#name, "", "", "", help, CommandId::name, is_step, is_report, true, nullptr, apply_plain<apply::name>},
+#define X(...) ROW(__VA_ARGS__, false, false)
+#define S(...) ROW(__VA_ARGS__, true, false)
+#define R(...) ROW(__VA_ARGS__, false, true)
+        HBMSCOPE_COMMANDS_OF_VIEWS(X, S, R)
+#undef ROW
+#define ROW(name, type, help, is_step, is_report) \
+  {#name, "", "", "", help, CommandId::name, is_step, is_report, true, nullptr, apply_with<type, apply::name>},
+            HBMSCOPE_COMMANDS_WITH_ARGUMENT(X, S, R)
+#undef R
+#undef S
 #undef X
-#define X(name, type, help) {#name, "", "", "", help, CommandId::name, Needs::hidden},
-            HBMSCOPE_COMMANDS_WITH_ARGUMENT(X)
-#undef X
+#undef ROW
 };
 
 }  // namespace
@@ -78,60 +185,8 @@ std::string_view why_not(const AppState& state, CommandId id) {
   if (!is_offered(state.host, id))
     return state.host == Host::browser ? "A page in a browser can't do this; install hbmscope for it."
                                        : "Only a page in a browser has a link.";
-  const Source* source = state.source();
-  const bool ready = source != nullptr && source->state == AnswerState::ready;
-  switch (info_of(id).needs) {
-    case Needs::nothing:
-      if (id == CommandId::back && state.context().back.empty()) return "There is nothing to go back to.";
-      if (id == CommandId::forward && state.context().forward.empty()) return "There is nothing to go forward to.";
-      if (id == CommandId::open_failing_sample && state.failing_sample.empty())
-        return "The sample was not installed with the program.";
-      if (id == CommandId::open_sample && state.sample.empty()) return "The sample was not installed with the program.";
-      return {};
-    case Needs::hidden: return {};
-    case Needs::view:
-      if (!ready) return "Open a file first.";
-      return why_missing(state, *view_of(id));
-    case Needs::profile:
-      // Files that could not be read can also be closed.
-      if (id == CommandId::close_file && source != nullptr) return {};
-      if (id == CommandId::reload_file && source != nullptr) return {};
-      return ready ? std::string_view{} : "Open a profile first.";
-    case Needs::trace:
-      if (!ready) return "Open a snapshot, a recording or a log first.";
-      if (!source->trace) return "This file has no addresses and times.";
-      return {};
-    case Needs::live:
-      if (source == nullptr || !source->live) return "This is not a running job.";
-      if ((source->live->report.flags & link::status_flag::is_recording) == 0) return "Its recording has stopped.";
-      return {};
-    case Needs::behind:
-      if (source == nullptr || !source->live) return "This is not a running job.";
-      if ((source->live->report.flags & link::status_flag::can_skip) == 0)
-        return "The hbmscope that observes the job is older and can't skip events.";
-      return source->live->is_far_behind() ? std::string_view{} : "The picture is up to date.";
-    case Needs::attached:
-      if (source == nullptr || !source->live) return "This is not a running job.";
-      if ((source->live->report.flags & link::status_flag::is_attached) == 0) return "The job was started by hbmscope.";
-      return {};
-    case Needs::demo: return state.demo ? std::string_view{} : "No demo is running.";
-    case Needs::workload:
-      return ready && source->workload ? std::string_view{} : "This is not a TPU workload (examples: samples/tpu).";
-    case Needs::baseline:
-      return state.baseline() != nullptr ? std::string_view{} : "Choose a baseline first (menu Compare).";
-    case Needs::selection:
-      if (!ready) return "Open a profile first.";
-      return state.position().selection.empty() && !state.position().address ? "Select a frame or a block first."
-                                                                             : std::string_view{};
-    case Needs::pinned:
-      if (!ready || !source->trace) return "Open a snapshot, a recording or a log first.";
-      return state.position().pin.empty() ? "Pin a time first (B)." : std::string_view{};
-    case Needs::two_sides:
-      if (!state.is_split()) return "Only one side is shown (Ctrl+B).";
-      return {};
-    case Needs::two_files: return state.ready_sources() >= 2 ? std::string_view{} : "Open a second profile first.";
-  }
-  return {};
+  const CommandInfo& info = info_of(id);
+  return info.why_not == nullptr ? std::string_view{} : info.why_not(state);
 }
 
 bool is_checked(const AppState& state, CommandId id) {

@@ -9,144 +9,133 @@
 #include <string_view>
 
 #include "app/gui/core/host.h"
-#include "app/gui/core/view_kind.h"
+#include "app/gui/core/view_lists.h"
 
 namespace hbmscope::gui {
 
 struct AppState;
 
-// The precondition of a command; why_not() explains what is missing.
-enum class Needs {
-  nothing,
-  profile,
-  trace,
-  live,
-  behind,
-  attached,
-  demo,
-  workload,
-  baseline,
-  selection,
-  two_files,
-  two_sides,
-  pinned,
-  view,   // The precondition of its view.
-  hidden  // Not in the menus or the palette.
-};
+struct AppParts;
+struct Command;
 
-// X(name, title, keys, menu, needs, help). Single letters act only while no text is being typed. V(name) is the command
-// show_NAME of a view; view_row.h describes it.
-#define HBMSCOPE_MENU_COMMANDS(X, V)                                                                                   \
-  X(open_file, "Open file...", "Ctrl+O", "File", nothing, "Opens a profile next to those that are open.")              \
+// X(name, title, keys, menu, needs, help). `needs` names the function in command_table.cpp that says what is missing;
+// apply::NAME (apply_commands.h) applies the command. Single letters act only while no text is being typed. V(name) is
+// the command show_NAME of a view; view_row.h describes it.
+//
+// S(...) is a row like X(...) of a command that changes the position: a step that Back undoes. R(...) is a row of a
+// command that views push by themselves, to report something: it neither activates their side nor clears the notice.
+#define HBMSCOPE_MENU_COMMANDS(X, S, V)                                                                                \
+  X(open_file, "Open file...", "Ctrl+O", "File", nothing, "Opens a file next to those that are open.")                 \
   X(open_folder, "Open folder...", "", "File", nothing, "Opens all profiles of a folder: ranks, or a series.")         \
-  X(join_files, "Show the open files as one job", "", "File", two_files,                                                \
+  X(join_files, "Show the open files as one job", "", "File", two_files,                                               \
     "Joins ranks, or what one process left behind: a log, a memory dump, a recording, a memory profile.")              \
   X(show_jobs, "Attach to a running job...", "Ctrl+Shift+O", "File", nothing,                                          \
     "Lists the jobs of this machine, or of one that you can reach by ssh, and says what attaching does.")              \
   X(paste, "Paste error text", "Ctrl+V", "File", nothing,                                                              \
     "Opens what was copied: the text of an error, or a part of a job's log.")                                          \
-  X(open_sample, "Open the sample profile", "", "File", nothing, "A small profile of a JAX training loop.")            \
-  X(open_failing_sample, "Open the sample that runs out of memory", "", "File", nothing,                                \
+  X(open_sample, "Open the sample profile", "", "File", sample, "A small profile of a JAX training loop.")             \
+  X(open_failing_sample, "Open the sample that runs out of memory", "", "File", failing_sample,                        \
     "A recording in which a request for 3 GiB fails although 12 GiB is free.")                                         \
-  X(close_file, "Close file", "Ctrl+W", "File", profile, "Closes the file in front.")                                  \
-  X(reload_file, "Reload the file", "F5", "File", profile, "Reads the file again, for one that was rewritten.")        \
-  X(export_picture, "Export picture...", "Ctrl+E", "File", profile, "The view in front as a PNG.")                     \
-  X(save_picture, "Save picture", "Ctrl+Shift+E", "File", profile,                                                     \
+  X(close_file, "Close file", "Ctrl+W", "File", any_file, "Closes the file in front.")                                 \
+  X(reload_file, "Reload the file", "F5", "File", any_file, "Reads the file again, for one that was rewritten.")       \
+  X(export_picture, "Export picture...", "Ctrl+E", "File", file, "The view in front as a PNG.")                        \
+  X(save_picture, "Save picture", "Ctrl+Shift+E", "File", file,                                                        \
     "The view in front as a PNG in the current folder; the status line says where.")                                   \
-  X(export_figures, "Export figures as CSV...", "", "File", profile,                                                   \
+  X(export_figures, "Export figures as CSV...", "", "File", file,                                                      \
     "What the view in front shows, as exact numbers.")                                                                 \
   X(export_blocks, "Export all blocks as CSV...", "", "File", trace,                                                   \
     "Every block with the time of its allocation and its release: export --what.")                                     \
   X(export_events, "Export all events as CSV...", "", "File", trace,                                                   \
     "One row per event, up to the current time: export --what.")                                                       \
-  X(export_svg, "Export flame graph as SVG...", "", "File", profile, "A picture with titles, no script.")              \
-  X(export_html, "Export report as HTML...", "", "File", profile, "Summary, top and flame graph in one page.")         \
-  X(export_csv, "Export top table as CSV...", "", "File", profile, "All frames, exact figures.")                       \
-  X(export_folded, "Export folded stacks...", "", "File", profile, "One stack a line, for other flame graph tools.")   \
-  X(export_pprof, "Export filtered profile as pprof...", "", "File", profile, "What the filter keeps, as a profile.")  \
+  X(export_svg, "Export flame graph as SVG...", "", "File", file, "A picture with titles, no script.")                 \
+  X(export_html, "Export report as HTML...", "", "File", file, "Summary, top and flame graph in one page.")            \
+  X(export_csv, "Export top table as CSV...", "", "File", file, "All frames, exact figures.")                          \
+  X(export_folded, "Export folded stacks...", "", "File", file, "One stack a line, for other flame graph tools.")      \
+  X(export_pprof, "Export filtered profile as pprof...", "", "File", file, "What the filter keeps, as a profile.")     \
   X(quit, "Quit", "Ctrl+Q", "File", nothing, "Closes the window.")                                                     \
-  X(copy, "Copy table", "Ctrl+C", "Edit", profile, "The view in front as text with tabs and exact numbers.")           \
-  X(copy_as_text, "Copy as text", "", "Edit", profile, "The view in front as aligned text, as it is shown.")           \
-  X(copy_as_command, "Copy as command", "Ctrl+Shift+C", "Edit", profile,                                               \
+  X(copy, "Copy table", "Ctrl+C", "Edit", file, "The view in front as text with tabs and exact numbers.")              \
+  X(copy_as_text, "Copy as text", "", "Edit", file, "The view in front as aligned text, as it is shown.")              \
+  X(copy_as_command, "Copy as command", "Ctrl+Shift+C", "Edit", file,                                                  \
     "A command line that opens the window in this state.")                                                             \
-  X(copy_link, "Copy link", "", "Edit", profile, "An address that opens this page in this state.")                     \
-  X(copy_report_command, "Copy as report command", "", "Edit", profile, "A command line that prints this view.")       \
+  X(copy_link, "Copy link", "", "Edit", file, "An address that opens this page in this state.")                        \
+  X(copy_report_command, "Copy as report command", "", "Edit", file, "A command line that prints this view.")          \
   X(copy_workload_command, "Copy as tpu run command", "", "Edit", workload,                                            \
     "A command line that emulates the workload with the same changes and prints the result.")                          \
   X(reset_workload, "Undo all changes of the TPU workload", "", "Edit", workload,                                      \
     "Emulates the workload unmodified, as its file says.")                                                             \
   X(stop_emulating, "Stop emulating", "", "Edit", workload,                                                            \
     "Keeps what the TPU panel shows and cancels the emulation that is running.")                                       \
-  X(find, "Find", "Ctrl+F", "Edit", profile, "Highlights frames by function or file and shows their share.")           \
-  X(find_next, "Find next", "F3", "Edit", profile, "Selects the next hit in the flame graph.")                         \
-  X(find_previous, "Find previous", "Shift+F3", "Edit", profile, "Selects the previous hit.")                          \
-  X(edit_filter, "Filter...", "Ctrl+L", "Edit", profile, "Edits the filter: size>1GiB device:0 -file:site-packages.")  \
-  X(filter_to_selection, "Filter to the selected function", "", "Edit", selection,                                     \
+  S(find, "Find", "Ctrl+F", "Edit", file, "Highlights frames by function or file and shows their share.")              \
+  S(find_next, "Find next", "F3", "Edit", file, "Selects the next hit in the flame graph.")                            \
+  S(find_previous, "Find previous", "Shift+F3", "Edit", file, "Selects the previous hit.")                             \
+  X(edit_filter, "Filter...", "Ctrl+L", "Edit", file, "Edits the filter: size>1GiB device:0 -file:site-packages.")     \
+  S(filter_to_selection, "Filter to the selected function", "", "Edit", selection,                                     \
     "Keeps only stacks that pass through it.")                                                                         \
-  X(clear_filter, "Clear filter", "", "Edit", profile, "Shows the whole profile again.")                               \
-  X(escape, "Clear selection, then filter", "Escape", "Edit", nothing, "Closes what is open first.")                   \
-  X(back, "Back", "Alt+Left", "Go", nothing, "Undoes the last change of view, selection or filter.")                   \
-  X(forward, "Forward", "Alt+Right", "Go", nothing, "Redoes what Back undid.")                                         \
+  S(clear_filter, "Clear filter", "", "Edit", file, "Shows the whole profile again.")                                  \
+  S(escape, "Clear selection, then filter", "Escape", "Edit", nothing, "Closes what is open first.")                   \
+  X(back, "Back", "Alt+Left", "Go", earlier_position, "Undoes the last change of view, selection or filter.")          \
+  X(forward, "Forward", "Alt+Right", "Go", later_position, "Redoes what Back undid.")                                  \
   HBMSCOPE_VIEWS(V)                                                                                                    \
-  X(go_to, "Go to...", "Ctrl+P", "Go", trace, "An address, a size, code, a tag or a time, typed in the palette.")      \
-  X(set_bookmark, "Bookmark this state", "M", "Go", profile,                                                           \
+  S(go_to, "Go to...", "Ctrl+P", "Go", trace, "An address, a size, code, a tag or a time, typed in the palette.")      \
+  X(set_bookmark, "Bookmark this state", "M", "Go", file,                                                              \
     "Keeps view, time, selection and filter with a note, for the next time that this file is opened.")                 \
-  X(go_to_largest_free, "Largest free block", "L", "Go", trace, "Selects it; press again for the next smaller one.")   \
-  X(go_to_peak, "Go to the peak", "P", "Go", trace, "The time at which the most memory was in use.")                   \
-  X(go_to_end, "Go to the end", "End", "Go", trace, "The time after the last event.")                                  \
-  X(next_failure, "Next failure", "]", "Go", trace, "The next out-of-memory.")                                         \
-  X(previous_failure, "Previous failure", "[", "Go", trace, "The previous out-of-memory.")                             \
-  X(next_step, "Next step", "N", "Go", trace, "Where the program's next step begins, as its markers say.")             \
-  X(previous_step, "Previous step", "Shift+N", "Go", trace, "Where the previous step begins.")                           \
-  X(overlay_step, "Compare with the previous step", "O", "Go", trace,                                                  \
+  S(go_to_largest_free, "Largest free block", "L", "Go", trace, "Selects it; press again for the next smaller one.")   \
+  S(go_to_peak, "Go to the peak", "P", "Go", trace, "The time at which the most memory was in use.")                   \
+  S(go_to_end, "Go to the end", "End", "Go", trace, "The time after the last event.")                                  \
+  S(next_failure, "Next failure", "]", "Go", trace, "The next out-of-memory.")                                         \
+  S(previous_failure, "Previous failure", "[", "Go", trace, "The previous out-of-memory.")                             \
+  S(next_step, "Next step", "N", "Go", trace, "Where the program's next step begins, as its markers say.")             \
+  S(previous_step, "Previous step", "Shift+N", "Go", trace, "Where the previous step begins.")                         \
+  S(overlay_step, "Compare with the previous step", "O", "Go", trace,                                                  \
     "Shows the step of this time in the timeline, with the one before it as a line over it. Again: no longer.")        \
-  X(next_event, "Next event", ".", "Go", trace, "One event later.")                                                    \
-  X(previous_event, "Previous event", ",", "Go", trace, "One event earlier.")                                          \
-  X(next_event_here, "Next event of this address", "Shift+.", "Go", trace,                                             \
+  S(next_event, "Next event", ".", "Go", trace, "One event later.")                                                    \
+  S(previous_event, "Previous event", ",", "Go", trace, "One event earlier.")                                          \
+  S(next_event_here, "Next event of this address", "Shift+.", "Go", trace,                                             \
     "The next time a block is allocated or released at the selected address.")                                         \
-  X(previous_event_here, "Previous event of this address", "Shift+,", "Go", trace,                                     \
+  S(previous_event_here, "Previous event of this address", "Shift+,", "Go", trace,                                     \
     "The previous time a block was allocated or released there.")                                                      \
-  X(play, "Play or pause", "Space", "Go", trace,                                                                       \
+  S(play, "Play or pause", "Space", "Go", trace,                                                                       \
     "Plays the trace in real time: in 10 s where it took longer, in 3 s where it took less. For a running job: holds " \
     "the picture, or follows the job again.")                                                                          \
-  X(toggle_all_devices, "All devices, or the shown one", "", "View", trace,                                            \
+  S(toggle_all_devices, "All devices, or the shown one", "", "View", trace,                                            \
     "What tables and graphs are about: the device of the shown heap, or all devices together.")                        \
-  X(toggle_regions, "Rows by region", "R", "View", trace, "Starts a new row of the heap map at each region.")          \
-  X(toggle_strip, "Heap map as a strip", "U", "View", trace,                                                           \
+  S(toggle_regions, "Rows by region", "R", "View", trace, "Starts a new row of the heap map at each region.")          \
+  S(toggle_strip, "Heap map as a strip", "U", "View", trace,                                                           \
     "One axis of addresses, not wrapped into rows, that zooms as the timeline does. Again: rows.")                     \
-  X(by_function, "Group by function", "", "View", profile, "Two lines of one function are one frame.")                 \
-  X(by_line, "Group by line", "", "View", profile, "Two lines of one function are two frames.")                        \
-  X(by_file, "Group by file", "", "View", profile, "A source file is one frame.")                                      \
-  X(by_package, "Group by package", "", "View", profile, "jax, flax, optax, your own files.")                          \
-  X(toggle_value, "Bytes or count", "C", "View", profile,                                                              \
+  S(by_function, "Group by function", "", "View", file, "Two lines of one function are one frame.")                    \
+  S(by_line, "Group by line", "", "View", file, "Two lines of one function are two frames.")                           \
+  S(by_file, "Group by file", "", "View", file, "A source file is one frame.")                                         \
+  S(by_package, "Group by package", "", "View", file, "jax, flax, optax, your own files.")                             \
+  S(toggle_value, "Bytes or count", "C", "View", file,                                                                 \
     "Weighs frames by bytes, or by the number of things they hold.")                                                   \
-  X(toggle_fold, "Fold library frames", "F", "View", profile, "Joins runs of library frames in the flame graph.")      \
-  X(toggle_dropped, "Show dropped frames", "", "View", profile,                                                        \
+  S(toggle_fold, "Fold library frames", "F", "View", file, "Joins runs of library frames in the flame graph.")         \
+  S(toggle_dropped, "Show dropped frames", "", "View", file,                                                           \
     "Shows the frames that the profile drops, and those of the Python interpreter.")                                   \
-  X(toggle_flame_direction, "Invert the flame graph", "I", "View", profile,                                            \
+  S(toggle_flame_direction, "Invert the flame graph", "I", "View", file,                                               \
     "From callers to callees, or from callees to callers.")                                                            \
-  X(toggle_tree_direction, "Invert the call tree", "", "View", profile, "Top-down, or bottom-up.")                     \
-  X(zoom_to_selection, "Zoom to the selection", "Z", "View", selection,                                                \
+  S(toggle_tree_direction, "Invert the call tree", "", "View", file, "Top-down, or bottom-up.")                        \
+  S(zoom_to_selection, "Zoom to the selection", "Z", "View", selection,                                                \
     "Fills the flame graph with the selected frame.")                                                                  \
-  X(zoom_out, "Zoom out", "0", "View", profile, "The whole flame graph.")                                              \
-  X(next_view, "Next view", "F6", "View", profile, "Moves to the next tab.")                                           \
-  X(maximise, "Maximise the view", "F11", "View", profile, "Shows only the view in front, or all again.")              \
+  S(zoom_out, "Zoom out", "0", "View", file, "The whole flame graph.")                                                 \
+  S(next_view, "Next view", "F6", "View", file, "Moves to the next tab.")                                              \
+  X(maximise, "Maximise the view", "F11", "View", file, "Shows only the view in front, or all again.")                 \
   X(toggle_theme, "Dark or light theme", "", "View", nothing, "Switches the colours.")                                 \
   X(text_larger, "Larger text", "Ctrl+=", "View", nothing, "Up to 200 %.")                                             \
   X(text_smaller, "Smaller text", "Ctrl+-", "View", nothing, "Down to 75 %.")                                          \
   X(text_normal, "Normal text", "Ctrl+0", "View", nothing, "100 %.")                                                   \
-  X(reset_layout, "Reset layout", "", "View", nothing, "Puts the views for this kind of file back in their first places.")                    \
-  X(pin_moment, "Pin this time", "B", "Compare", trace,                                                                \
+  X(reset_layout, "Reset layout", "", "View", nothing,                                                                 \
+    "Puts the views for this kind of file back in their first places.")                                                \
+  S(pin_moment, "Pin this time", "B", "Compare", trace,                                                                \
     "Colours the heap map by the changes since this time, and opens Compare. Press again to unpin.")                   \
-  X(swap_pin, "Swap this time and the pinned one", "", "Compare", pinned, "Reverses the sign of the change.")          \
-  X(unpin_moment, "Unpin", "", "Compare", pinned, "Stops comparing with the pinned time.")                             \
-  X(compare_with_file, "Compare with a file...", "", "Compare", profile, "Opens a file as the baseline.")              \
-  X(set_baseline_here, "Use this file as the baseline", "Shift+B", "Compare", profile,                                 \
+  S(swap_pin, "Swap this time and the pinned one", "", "Compare", pinned, "Reverses the sign of the change.")          \
+  S(unpin_moment, "Unpin", "", "Compare", pinned, "Stops comparing with the pinned time.")                             \
+  X(compare_with_file, "Compare with a file...", "", "Compare", file, "Opens a file as the baseline.")                 \
+  S(set_baseline_here, "Use this file as the baseline", "Shift+B", "Compare", file,                                    \
     "Then choose the file to compare.")                                                                                \
-  X(swap_baseline, "Swap baseline and now", "", "Compare", baseline, "Reverses the sign of the diff.")                 \
-  X(toggle_match_line, "Match stacks by line", "", "Compare", baseline, "Strict: a moved line is a new stack.")        \
-  X(stop_comparing, "Stop comparing", "", "Compare", baseline, "Forgets the baseline.")                                \
-  X(split, "Two side by side", "Ctrl+B", "Compare", profile,                                                           \
+  S(swap_baseline, "Swap baseline and now", "", "Compare", baseline, "Reverses the sign of the diff.")                 \
+  S(toggle_match_line, "Match stacks by line", "", "Compare", baseline, "Strict: a moved line is a new stack.")        \
+  S(stop_comparing, "Stop comparing", "", "Compare", baseline, "Forgets the baseline.")                                \
+  X(split, "Two side by side", "Ctrl+B", "Compare", file,                                                              \
     "Shows the other open file, or this one twice, side by side. Press again for one side only.")                      \
   X(other_side, "Go to the other side", "F7", "Compare", two_sides,                                                    \
     "Sources, Inspector, filter and the tabs below show one side.")                                                    \
@@ -172,18 +161,19 @@ enum class Needs {
     "Runs the same workload twice, side by side, each with its own settings. Press again for one.")                    \
   X(end_demo, "End the demo", "", "File", demo, "What was seen of it stays.")
 
-// X(name, help). Hidden commands without an argument.
-#define HBMSCOPE_COMMANDS_OF_VIEWS(X)                                                       \
+// The same for hidden commands. X(name, help)
+#define HBMSCOPE_COMMANDS_OF_VIEWS(X, S, R)                                                 \
   X(copy_to_host, "Copies what is needed to the machine whose jobs are listed.")            \
   X(leave_cupti, "Leaves CUPTI to the profilers of the jobs when attaching, or no longer.") \
   X(close_this_side, "Closes the side that the command is meant for.")                      \
   X(activate_side, "Makes the side that the command is meant for the active one.")          \
-  X(clear_selection, "Selects nothing.")                                                    \
-  X(draw_again, "Changes nothing; one more frame is drawn.")                                \
+  S(clear_selection, "Selects nothing.")                                                    \
+  R(draw_again, "Changes nothing; one more frame is drawn.")                                \
   X(close_dialog, "Closes the file dialog without a choice.")
 
-// X(name, type of the argument, help). The types are declared in commands.h.
-#define HBMSCOPE_COMMANDS_WITH_ARGUMENT(X)                                                                            \
+// The same for hidden commands with an argument. X(name, type of the argument, help). The types are declared in
+// commands.h.
+#define HBMSCOPE_COMMANDS_WITH_ARGUMENT(X, S, R)                                                                      \
   X(set_job_filter, std::string, "Lists only jobs that contain these words.")                                         \
   X(list_host, std::string, "Lists the jobs of this machine, by ssh. Empty: those of the local machine.")             \
   X(choose_job, ProcessNumber, "Chooses the process in the list of jobs.")                                            \
@@ -206,46 +196,46 @@ enum class Needs {
   X(remove_recent, std::string, "Removes a path from the list of recent files.")                                      \
   X(cancel_loading, SourceId, "Cancels reading.")                                                                     \
   X(stop_reading, SourceId, "Stops reading and keeps what was read.")                                                 \
-  X(show_source_file, SourceId, "Brings the source to the front.")                                                    \
+  S(show_source_file, SourceId, "Brings the source to the front.")                                                    \
   X(close_source, SourceId, "Closes the source.")                                                                     \
   X(split_with, SourceId, "Shows the source side by side with what is in front.")                                     \
-  X(compare_with, SourceId, "Makes the source the baseline.")                                                         \
+  S(compare_with, SourceId, "Makes the source the baseline.")                                                         \
   X(set_lock, std::optional<SameMoment>, "Locks both sides by time or by requests, or unlocks them.")                 \
-  X(set_filter, std::string, "Replaces the filter.")                                                                  \
-  X(add_filter, std::string, "Adds a term to the filter, or removes it where it is there.")                           \
-  X(set_focus, std::string, "Keeps samples with a frame that matches the regular expression.")                        \
-  X(set_find, std::string, "Replaces the text that Find looks for.")                                                  \
-  X(set_what_if, std::string, "Replaces the setting that What if tries besides the usual ones.")                      \
-  X(set_view, ViewKind, "Brings the view to the front.")                                                              \
-  X(set_view_named, std::string, "Brings the view with this name to the front, as --view gives it.")                  \
-  X(note_view, ViewKind, "Remembers that the person went to this view; nothing moves.")                               \
-  X(set_top_by, TopBy, "Chooses the rows of Top.")                                                                    \
-  X(set_by, FrameBy, "Groups frames.")                                                                                \
+  S(set_filter, std::string, "Replaces the filter.")                                                                  \
+  S(add_filter, std::string, "Adds a term to the filter, or removes it where it is there.")                           \
+  S(set_focus, std::string, "Keeps samples with a frame that matches the regular expression.")                        \
+  S(set_find, std::string, "Replaces the text that Find looks for.")                                                  \
+  S(set_what_if, std::string, "Replaces the setting that What if tries besides the usual ones.")                      \
+  S(set_view, ViewKind, "Brings the view to the front.")                                                              \
+  S(set_view_named, std::string, "Brings the view with this name to the front, as --view gives it.")                  \
+  R(note_view, ViewKind, "Remembers that the person went to this view; nothing moves.")                               \
+  S(set_top_by, TopBy, "Chooses the rows of Top.")                                                                    \
+  S(set_by, FrameBy, "Groups frames.")                                                                                \
   X(set_theme, Theme, "Sets the colours.")                                                                            \
-  X(select_frame, FrameKey, "Selects the frame in all views.")                                                        \
-  X(select_function, std::string, "Selects the function with this name.")                                             \
+  S(select_frame, FrameKey, "Selects the frame in all views.")                                                        \
+  S(select_function, std::string, "Selects the function with this name.")                                             \
   X(look_for_code, FrameKey, "Looks for the file of the frame on this machine.")                                      \
   X(open_in_editor, FrameKey, "Opens the line of the frame in the editor of the settings.")                           \
-  X(show_log_line, std::uint64_t, "Shows the log around this line in Source.")                                        \
-  X(zoom_flame, std::vector<FrameKey>, "Shows what lies below this path in the flame graph.")                         \
-  X(set_moment, MomentName, "Shows this time of the trace.")                                                          \
-  X(set_pin, MomentName, "Pins this time. Empty: unpins.")                                                            \
+  S(show_log_line, std::uint64_t, "Shows the log around this line in Source.")                                        \
+  S(zoom_flame, std::vector<FrameKey>, "Shows what lies below this path in the flame graph.")                         \
+  S(set_moment, MomentName, "Shows this time of the trace.")                                                          \
+  S(set_pin, MomentName, "Pins this time. Empty: unpins.")                                                            \
   X(move_moment, MomentName, "Like set_moment, as the next step of one drag: Back goes to the time before the drag.") \
   X(show_addresses, AddressRange, "Shows these addresses in Address x time and in the strip. Empty: all.")            \
   X(show_span, TimelineSpan, "Shows this span in the timeline. Empty: all of it. Back does not undo it.")             \
-  X(size_address_time, PixelSize, "Sets the size of the picture of addresses and time.")                              \
-  X(size_timeline, PixelSize, "Sets the size of the timeline's lane of memory.")                      \
-  X(set_range, TimeRange, "Selects the range between two times.")                                                     \
+  R(size_address_time, PixelSize, "Sets the size of the picture of addresses and time.")                              \
+  R(size_timeline, PixelSize, "Sets the size of the timeline's lane of memory.")                                      \
+  S(set_range, TimeRange, "Selects the range between two times.")                                                     \
   X(move_range, TimeRange, "Like set_range, as the next step of one drag.")                                           \
-  X(choose_heap, HeapKey, "Shows this heap in the heap map and the timeline.")                                        \
-  X(choose_heap_named, std::string, "Shows the heap with this name, as --heap gives it.")                             \
-  X(set_coloring, HeapColoring, "Colours the heap map.")                                                              \
-  X(set_map_layout, MapLayout, "Wraps the heap map into rows, gives each region its own, or makes it a strip.")       \
-  X(set_lit, std::string, "Highlights one entry of the legend. Again: none.")                                         \
-  X(select_address, PlaceToSelect, "Selects what lies at an address.")                                                \
-  X(select_also, PlaceToSelect, "Adds a block to the selected ones, or takes it out again.")                          \
-  X(go_to_address, std::uint64_t, "Selects what lies at an address, in whichever heap it is.")                        \
-  X(set_block_order, BlockSorting, "Sorts the blocks.")                                                               \
+  S(choose_heap, HeapKey, "Shows this heap in the heap map and the timeline.")                                        \
+  S(choose_heap_named, std::string, "Shows the heap with this name, as --heap gives it.")                             \
+  S(set_coloring, HeapColoring, "Colours the heap map.")                                                              \
+  S(set_map_layout, MapLayout, "Wraps the heap map into rows, gives each region its own, or makes it a strip.")       \
+  S(set_lit, std::string, "Highlights one entry of the legend. Again: none.")                                         \
+  S(select_address, PlaceToSelect, "Selects what lies at an address.")                                                \
+  S(select_also, PlaceToSelect, "Adds a block to the selected ones, or takes it out again.")                          \
+  S(go_to_address, std::uint64_t, "Selects what lies at an address, in whichever heap it is.")                        \
+  S(set_block_order, BlockSorting, "Sorts the blocks.")                                                               \
   X(go_to_bookmark, std::uint64_t, "Shows the state of the bookmark, by its id.")                                     \
   X(edit_bookmark, std::uint64_t, "Lets the person type the note of the bookmark.")                                   \
   X(note_bookmark, BookmarkNote, "Gives the bookmark this note.")                                                     \
@@ -260,7 +250,7 @@ enum class Needs {
 enum class CommandId : std::uint8_t {
 #define X(name, ...) name,
 #define V(name) show_##name,
-  HBMSCOPE_MENU_COMMANDS(X, V) HBMSCOPE_COMMANDS_OF_VIEWS(X) HBMSCOPE_COMMANDS_WITH_ARGUMENT(X)
+  HBMSCOPE_MENU_COMMANDS(X, X, V) HBMSCOPE_COMMANDS_OF_VIEWS(X, X, X) HBMSCOPE_COMMANDS_WITH_ARGUMENT(X, X, X)
 #undef V
 #undef X
 };
@@ -272,7 +262,9 @@ struct CommandInfo {
   std::string_view menu;      // "File"; empty for hidden commands.
   std::string_view help;
   CommandId id;
-  Needs needs;
+  bool is_step = false, is_report = false, is_hidden = false;  // Hidden: neither in the menus nor in the palette.
+  std::string_view (*why_not)(const AppState&) = nullptr;      // What it needs, as a sentence. Null: nothing.
+  void (*apply)(AppParts&, const Command&) = nullptr;
 };
 inline constexpr std::array menus = {"File", "Edit", "View", "Go", "Compare", "Help"};  // In the order of the menu bar.
 
@@ -284,7 +276,7 @@ std::optional<ViewKind> view_of(CommandId id);  // The view that the command sho
 bool is_offered(Host host, CommandId id);
 // Its keys; empty where the host keeps them to itself.
 std::string_view shortcut_on(Host host, const CommandInfo& info);
-// Empty if the command is available; otherwise the reason, as a sentence: "Open a profile first."
+// Empty if the command is available; otherwise the reason, as a sentence: "Open a file first."
 std::string_view why_not(const AppState& state, CommandId id);
 // For toggles and choices: whether the command's state is on (fold, theme, by function).
 bool is_checked(const AppState& state, CommandId id);

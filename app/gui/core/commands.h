@@ -26,9 +26,8 @@
 #include "app/gui/core/heap_line.h"
 #include "app/gui/core/heap_spans.h"
 #include "app/gui/core/palette.h"
-#include "app/gui/core/question.h"
 #include "app/gui/core/timeline_span.h"
-#include "app/gui/core/view_kind.h"
+#include "app/gui/core/view_lists.h"
 #include "app/gui/core/view_position.h"
 #include "app/gui/sources/demo.h"
 #include "app/gui/sources/moment_name.h"
@@ -79,14 +78,14 @@ struct CommandWith {
 };
 namespace command {
 #define X(name, type, help) inline constexpr CommandWith<type> name{CommandId::name};
-HBMSCOPE_COMMANDS_WITH_ARGUMENT(X)
+HBMSCOPE_COMMANDS_WITH_ARGUMENT(X, X, X)
 #undef X
 }  // namespace command
 constexpr bool takes_argument(CommandId id) {
   switch (id) {
 #define X(name, ...) \
   case CommandId::name: return true;
-    HBMSCOPE_COMMANDS_WITH_ARGUMENT(X)
+    HBMSCOPE_COMMANDS_WITH_ARGUMENT(X, X, X)
 #undef X
     default: return false;
   }
@@ -123,10 +122,8 @@ class CommandQueue {
   void select(FrameKey frame) { push(command::select_frame, std::move(frame)); }
 
   // A visible view asks its questions in every frame. A question that is not repeated is not computed.
-  void ask(Question question) { frames_requested_[bound_ == Command::active ? front_ : bound_] |= bit_of(question); }
-  bool asks(Question question, std::size_t context) const {
-    return (frames_requested_[context] & bit_of(question)) != 0;
-  }
+  void ask(Question question) { frames_requested_[bound_ == Command::active ? front_ : bound_].add(question); }
+  bool asks(Question question, std::size_t context) const { return frames_requested_[context].has(question); }
 
   // Clears all questions. Questions that are asked without a bound context count for the active context.
   void begin_frame(std::size_t active_context) {
@@ -138,14 +135,12 @@ class CommandQueue {
   void unbind() { bound_ = Command::active; }
 
   std::vector<Command> take_commands() { return std::exchange(commands_, {}); }
-  std::array<std::uint32_t, 2> frames_requested() const { return frames_requested_; }
+  std::array<QuestionSet, 2> frames_requested() const { return frames_requested_; }
   bool empty() const { return commands_.empty(); }
 
  private:
-  static std::uint32_t bit_of(Question question) { return 1u << static_cast<unsigned>(question); }
-
   std::vector<Command> commands_;
-  std::array<std::uint32_t, 2> frames_requested_{};  // Per context.
+  std::array<QuestionSet, 2> frames_requested_{};  // Per context.
   std::size_t bound_ = Command::active, front_ = 0;
 };
 

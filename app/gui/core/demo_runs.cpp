@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "app/gui/core/apply_commands.h"
+
 namespace hbmscope::gui {
 namespace {
 
@@ -62,42 +64,40 @@ void DemoRuns::send(const std::string& line) {
   for (const auto& demo : demos_) demo->write_line(line);
 }
 
-bool DemoRuns::apply(const Command& command) {
-  std::vector<DemoSettings> settings = settings_of_runs();
-  using enum CommandId;
-  switch (command.id) {
-    case CommandId::start_demo: this->start_demo(settings); return true;
-    case set_demo:
-      settings[0] = command.as<DemoSettings>();
-      if (settings.size() > 1) settings[1] = with_program_of(settings[0], settings[1]);
-      this->start_demo(settings);
-      return true;
-    case set_second_demo:
-      settings.resize(1);
-      settings.push_back(with_program_of(settings[0], command.as<DemoSettings>()));
-      this->start_demo(settings);
-      return true;
-    case split_demo:
-      if (settings.size() > 1)
-        settings.resize(1);
-      else
-        settings.push_back(other_than(settings[0]));
-      this->start_demo(settings);
-      return true;
-    case CommandId::end_demo: this->end_demo(); return true;
-    case pause_demo:
-      if (!state_.demo) return true;
-      state_.demo->is_paused = !state_.demo->is_paused;
-      send(state_.demo->is_paused ? "pause" : "go");
-      return true;
-    case step_demo: send("step"); return true;
-    case set_demo_speed:
-      if (!state_.demo) return true;
-      for (DemoRun& run : state_.demo->runs) run.settings.speed = command.as<double>();
-      send(fmt::format("speed {}", state_.demo->runs[0].settings.speed));
-      return true;
-    default: return false;
-  }
-}
+namespace apply {
 
+// One line each, as in a table.
+// clang-format off
+void start_demo(AppParts& parts) { parts.demo.start_demo(parts.demo.settings_of_runs()); }
+void set_demo(AppParts& parts, const DemoSettings& given) {
+  std::vector<DemoSettings> settings = parts.demo.settings_of_runs();
+  settings[0] = given;
+  if (settings.size() > 1) settings[1] = with_program_of(settings[0], settings[1]);
+  parts.demo.start_demo(settings);
+}
+void set_second_demo(AppParts& parts, const DemoSettings& given) {
+  const DemoSettings first = parts.demo.settings_of_runs()[0];
+  parts.demo.start_demo({first, with_program_of(first, given)});
+}
+void split_demo(AppParts& parts) {
+  const std::vector<DemoSettings> settings = parts.demo.settings_of_runs();
+  parts.demo.start_demo(settings.size() > 1 ? std::vector{settings[0]}
+                                            : std::vector{settings[0], other_than(settings[0])});
+}
+void end_demo(AppParts& parts) { parts.demo.end_demo(); }
+void pause_demo(AppParts& parts) {
+  if (!parts.state.demo) return;
+  bool& is_paused = parts.state.demo->is_paused;
+  is_paused = !is_paused;
+  parts.demo.send(is_paused ? "pause" : "go");
+}
+void step_demo(AppParts& parts) { parts.demo.send("step"); }
+void set_demo_speed(AppParts& parts, const double& speed) {
+  if (!parts.state.demo) return;
+  for (DemoRun& run : parts.state.demo->runs) run.settings.speed = speed;
+  parts.demo.send(fmt::format("speed {}", speed));
+}
+// clang-format on
+
+}  // namespace apply
 }  // namespace hbmscope::gui

@@ -17,14 +17,12 @@ class DemoRuns {
  public:
   DemoRuns(AppState& state, SideBySide& sides, OpenSources& sources);
 
-  bool apply(const Command& command);  // False if the command is not about the demo.
+  void start_demo(std::vector<DemoSettings> settings);
   void end_demo();
+  std::vector<DemoSettings> settings_of_runs() const;  // Per run; the default settings if nothing runs.
+  void send(const std::string& line);                  // To all runs.
 
  private:
-  void start_demo(std::vector<DemoSettings> settings);
-  std::vector<DemoSettings> settings_of_runs() const;  // Per run; the default settings if nothing runs.
-  void send(const std::string& line);
-
   AppState& state_;
   SideBySide& sides_;
   OpenSources& sources_;

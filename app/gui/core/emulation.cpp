@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/query/chosen_heap.h"
+#include "app/gui/core/apply_commands.h"
 #include "app/gui/core/copy_as_command.h"
 #include "app/gui/core/looking.h"
 
@@ -15,10 +16,7 @@ namespace {
 void keep_place(ViewPosition& position, const Trace& before, const MomentName& opened_before, const Source& source) {
   const Trace& trace = *source.trace;
   if (position.at == opened_before || !position.at.find_in(trace)) position.at = source.opening_at;
-  if (!position.pin.empty() && !position.pin.find_in(trace)) {
-    position.pin.clear();
-    if (position.coloring == HeapColoring::change) position.coloring = HeapColoring::automatic;
-  }
+  if (!position.pin.empty() && !position.pin.find_in(trace)) unpin(position);
   if (!position.heap.empty()) position.heap = choose_alike(trace, before, position.heap);
   position.span = {};
   position.addresses = {};
@@ -134,24 +132,24 @@ void Emulation::take_emulation(Source& source, const SourceContent& content) {
   sides_.forget_followed();
 }
 
-bool Emulation::apply(const Command& command) {
-  using enum CommandId;
-  switch (command.id) {
-    case set_workload: want_changes(command.as<std::vector<WorkloadChange>>()); return true;
-    case reset_workload: want_changes({}); return true;
-    case stop_emulating: this->stop_emulating(); return true;
-    case copy_workload_command: {
-      const std::string line = workload_command(*state_.source());
-      copy_text(state_, line, "Copied: " + line);
-      return true;
-    }
-    case open_workload_path:
-      sources_.open_file(command.as<FileWithChanges>().path, OpenSources::As::source,
-                         command.as<FileWithChanges>().changes);
-      return true;
-    case show_tiles: state_.window.tiles = command.as<std::string>(); return true;
-    default: return false;
-  }
-}
+namespace apply {
 
+// One line each, as in a table.
+// clang-format off
+void set_workload(AppParts& parts, const std::vector<WorkloadChange>& changes) {
+  parts.emulation.want_changes(changes);
+}
+void reset_workload(AppParts& parts) { parts.emulation.want_changes({}); }
+void stop_emulating(AppParts& parts) { parts.emulation.stop_emulating(); }
+void copy_workload_command(AppParts& parts) {
+  const std::string line = workload_command(*parts.state.source());
+  copy_text(parts.state, line, "Copied: " + line);
+}
+void open_workload_path(AppParts& parts, const FileWithChanges& file) {
+  parts.sources.open_file(file.path, OpenSources::As::source, file.changes);
+}
+void show_tiles(AppParts& parts, const std::string& layout) { parts.state.window.tiles = layout; }
+// clang-format on
+
+}  // namespace apply
 }  // namespace hbmscope::gui

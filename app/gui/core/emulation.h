@@ -17,13 +17,12 @@ class Emulation {
  public:
   Emulation(AppState& state, Answering& asking, SideBySide& sides, OpenSources& sources, WorkerPool& pool);
 
-  bool apply(const Command& command);  // False if the command is not about a workload.
+  void want_changes(std::vector<WorkloadChange> changes);
+  void stop_emulating();
 
  private:
   Source& source_of_this_side(Source& source);
-  void want_changes(std::vector<WorkloadChange> changes);
   void start_emulating(Source& source);
-  void stop_emulating();
   void finish_emulating(const std::shared_ptr<const Emulating>& run, const Result<SourceContent>& content);
   void take_emulation(Source& source, const SourceContent& content);
 

@@ -3,6 +3,7 @@
 #include "analysis/query/block_list_rows.h"
 #include "analysis/query/trace_user_code.h"
 #include "analysis/units/format.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/heap_spans.h"
 #include "app/gui/core/span_text.h"
 

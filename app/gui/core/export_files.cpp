@@ -9,6 +9,7 @@
 #include "analysis/write/json_trace.h"
 #include "analysis/write/trace_table.h"
 #include "analysis/write/write.h"
+#include "app/gui/core/answers.h"
 
 namespace hbmscope::gui {
 namespace {

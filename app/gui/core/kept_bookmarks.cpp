@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "app/gui/core/apply_commands.h"
 #include "app/gui/core/bookmark_file.h"
 #include "app/gui/core/looking.h"
 #include "app/gui/sources/content_key.h"
@@ -45,18 +46,6 @@ void KeptBookmarks::note_change(const std::string& key) {
   changed_.insert(key);
   written_.insert(key);
   file_.note_change();
-}
-
-bool KeptBookmarks::apply(const Command& command) {
-  switch (command.id) {
-    case CommandId::set_bookmark: set(); return true;
-    case CommandId::go_to_bookmark: go_to(command.as<std::uint64_t>()); return true;
-    case CommandId::edit_bookmark: state_.window.noted_bookmark = command.as<std::uint64_t>(); return true;
-    case CommandId::note_bookmark: set_note(command.as<BookmarkNote>()); return true;
-    case CommandId::copy_bookmark: copy(command.as<std::uint64_t>()); return true;
-    case CommandId::delete_bookmark: remove(command.as<std::uint64_t>()); return true;
-    default: return false;
-  }
 }
 
 void KeptBookmarks::set_note(const BookmarkNote& given) {
@@ -151,4 +140,17 @@ void KeptBookmarks::write_now() {
     if (!key.starts_with(bookmarks_not_kept)) write_bookmarks(bookmark_file(key), state_.bookmarks[key]);
 }
 
+namespace apply {
+
+// One line each, as in a table.
+// clang-format off
+void set_bookmark(AppParts& parts) { parts.bookmarks.set(); }
+void go_to_bookmark(AppParts& parts, const std::uint64_t& bookmark) { parts.bookmarks.go_to(bookmark); }
+void edit_bookmark(AppParts& parts, const std::uint64_t& bookmark) { parts.state.window.noted_bookmark = bookmark; }
+void note_bookmark(AppParts& parts, const BookmarkNote& note) { parts.bookmarks.set_note(note); }
+void copy_bookmark(AppParts& parts, const std::uint64_t& bookmark) { parts.bookmarks.copy(bookmark); }
+void delete_bookmark(AppParts& parts, const std::uint64_t& bookmark) { parts.bookmarks.remove(bookmark); }
+// clang-format on
+
+}  // namespace apply
 }  // namespace hbmscope::gui

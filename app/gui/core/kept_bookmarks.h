@@ -21,16 +21,17 @@ class KeptBookmarks {
   KeptBookmarks(AppState& state, SideBySide& sides, WorkerPool& pool, bool leaves_no_trace);
 
   void read_for_new_files();  // Of sources that were opened since the last call.
-  bool apply(const Command& command);
-  void keep();       // Writes those that changed.
-  void write_now();  // Before it returns, all that ever changed: workers may be stopped now.
+  void keep();                // Writes those that changed.
+  void write_now();           // Before it returns, all that ever changed: workers may be stopped now.
 
- private:
+  // The commands.
   void set();
   void go_to(std::uint64_t id);
   void set_note(const BookmarkNote& given);
   void copy(std::uint64_t id);
   void remove(std::uint64_t id);
+
+ private:
   void note_change(const std::string& key);
   // The list with this bookmark; null if it was deleted.
   std::pair<const std::string, std::vector<Bookmark>>* find_list(std::uint64_t id);

@@ -1,6 +1,7 @@
 #include "app/gui/core/looking.h"
 
 #include "analysis/query/block_find.h"
+#include "app/gui/core/answers.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -49,6 +50,10 @@ void step_view(AppState& state) {
   }
 }
 
+bool shows_blocks(const AppState& state) {
+  return state.source() != nullptr && state.source()->trace && row_of(state.position().view).needs_addresses;
+}
+
 void remember(AppState& state, const ViewPosition& before) {
   if (before.source == SourceId::none) return;
   Context& context = state.context();
@@ -82,15 +87,18 @@ void toggle_term(AppState& state, const std::string& term) {
   if (const std::size_t twice = where.find("  "); twice != std::string::npos) where.erase(twice, 1);
 }
 
-// There is one pinned time. Pinning switches the coloring to the change, and unpinning restores the previous one.
+// There is one pinned time. Pinning switches the coloring to the change, and unpinning restores the automatic one.
 void pin(AppState& state, const MomentName& moment) {
   ViewPosition& position = state.context().position;
-  position.pin = moment;
   position.lit.clear();
-  if (!moment.empty())
-    position.coloring = HeapColoring::change;
-  else if (position.coloring == HeapColoring::change)
-    position.coloring = HeapColoring::automatic;
+  if (moment.empty()) return unpin(position);
+  position.pin = moment;
+  position.coloring = coloring_since_pin();
+}
+
+void unpin(ViewPosition& position) {
+  position.pin.clear();
+  if (row_of(position.coloring).compares_with_pin) position.coloring = HeapColoring::automatic;
 }
 
 namespace {

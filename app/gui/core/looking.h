@@ -12,12 +12,14 @@ void show_view(AppState& state, ViewKind kind);
 void show_view_of_source(AppState& state, SourceId id, ViewKind kind);  // In every side that shows the source.
 void note_view(AppState& state, ViewKind kind);
 void step_view(AppState& state);
+bool shows_blocks(const AppState& state);  // The view in front is about blocks, not about frames.
 
 void remember(AppState& state, const ViewPosition& before);
 void go(AppState& state, std::vector<ViewPosition>& from, std::vector<ViewPosition>& to);
 
 void toggle_term(AppState& state, const std::string& term);
 void pin(AppState& state, const MomentName& moment);
+void unpin(ViewPosition& position);
 void show_heap(AppState& state, HeapKey heap);
 // False if there is no such heap; the status line then says why. Also false while the file is not read yet; the heap is
 // then shown once it is read.

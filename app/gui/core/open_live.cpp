@@ -20,17 +20,11 @@ void OpenSources::start_live(const Source& source, const std::string& socket) {
   LiveSource::Sinks sinks;
   sinks.version = source.control->take_part;
   sinks.status = [this, control](const LiveStatus& status) {
-    pool_.post([this, control, status]() -> WorkerPool::Finish {
-      return [this, control, status] {
-        Source* live = find_reading(control.lock());
-        // They arrive through several workers and may be out of order.
-        if (live != nullptr && (!live->live || live->live->reported_at < status.reported_at)) live->live = status;
-      };
+    pool_.post_finished([this, control, status] {
+      if (Source* live = find_reading(control.lock())) live->live = status;
     });
   };
-  sinks.news = [this](const std::string& news) {
-    pool_.post([this, news]() -> WorkerPool::Finish { return [this, news] { state_.window.notice = news; }; });
-  };
+  sinks.news = [this](const std::string& news) { pool_.post_finished([this, news] { state_.window.notice = news; }); };
   sinks.end = [this, control, name = source.path](const LiveSource::Version& trace, const std::string& wrong) {
     pool_.post([this, control, name, trace, wrong] { return end_live(control.lock(), name, trace, wrong); });
   };

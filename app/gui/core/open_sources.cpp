@@ -10,6 +10,7 @@
 #include "analysis/units/format.h"
 #include "app/gui/core/absolute_path.h"
 #include "app/gui/core/looking.h"
+#include "app/gui/core/timeline_columns.h"
 
 namespace hbmscope::gui {
 namespace {

@@ -2,6 +2,7 @@
 // of one training step are too short to watch in real time.
 #include <algorithm>
 
+#include "app/gui/core/answers.h"
 #include "app/gui/core/playing.h"
 
 namespace hbmscope::gui {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "app/gui/core/answers.h"
 #include "app/gui/core/looking.h"
 
 namespace hbmscope::gui {
@@ -35,36 +36,6 @@ void give_hues(AppState& state) {
   state.colors.add(files, state.hues.known());
 }
 
-using Ask = void (*)(Answering&);
-using AskAboutView = void (*)(Answering&, const AnswerKey&);
-
-// In the order in which answers depend on each other.
-constexpr std::pair<Question, Ask> of_trace[] = {
-    {Question::headline, ask_headline},
-    {Question::heap_map, ask_heap_map},
-    {Question::timeline, ask_timeline},
-    {Question::address_time, ask_address_time},
-    {Question::range, ask_range},
-    {Question::free, ask_free},
-    {Question::free_history, ask_free_history},
-    {Question::pool_costs, ask_pool_costs},
-    {Question::failure, ask_failure},
-    {Question::what_if, ask_what_if},
-    {Question::sizes, ask_sizes},
-    {Question::compare, ask_compare},
-    {Question::side_by_side, ask_side_by_side},
-    {Question::blocks, ask_blocks},
-    {Question::address, ask_address},
-    {Question::events, ask_events},
-    {Question::listing, ask_log_lines},
-    {Question::filter_values, ask_filter_values},
-};
-constexpr std::pair<Question, AskAboutView> of_stacks[] = {
-    {Question::summary, ask_summary}, {Question::top, ask_top},         {Question::flame, ask_flame},
-    {Question::flame, ask_search},    {Question::tree, ask_tree},       {Question::detail, ask_detail},
-    {Question::diff, ask_diff},       {Question::listing, ask_listing}, {Question::series, ask_series},
-};
-
 // False if there are no stacks yet.
 bool ask_views(Answering& asking) {
   const Context& context = asking.state().context();
@@ -87,8 +58,8 @@ bool ask_views(Answering& asking) {
     ask_stacks(asking, &Answers::view, *source, source->trace ? position.at : MomentName(),
                needs_moment ? context.answers.moment.value : nullptr, heaps);
   if (context.answers.view.state == AnswerState::ready) {
-    asking.notes().viewed_at = context.answers.view.key.at;
-    asking.notes().viewed_source = context.answers.view.key.source;
+    asking.notes().viewed.at = context.answers.view.key.at;
+    asking.notes().viewed.source = context.answers.view.key.source;
   }
   ask_baseline(asking);
   return context.answers.view.value != nullptr;
@@ -98,16 +69,18 @@ void ask_about_stacks(Answering& asking) {
   AppState& state = asking.state();
   Context& context = state.context();
   look_up_selection(context);
-  const AnswerKey base{asking.notes().viewed_source, {}, asking.notes().viewed_at, context.answers.view.value->request};
-  for (const auto& [question, ask] : of_stacks)
-    if (asking.asks(question)) ask(asking, base);
+  const AnswerKey base{asking.notes().viewed.source, {}, asking.notes().viewed.at, context.answers.view.value->request};
+#define X(type, name, phrase) \
+  if (asking.asks(Question::name)) ask_##name(asking, base);
+  HBMSCOPE_STACK_QUESTIONS(X)
+#undef X
   const FlameAnswer* flame = context.answers.flame.value.get();
   if (flame != asking.notes().hued) give_hues(state);
   asking.notes().hued = flame;
 }
 
 bool ask_for_context(Answering& asking) {
-  asking.notes().waits_for_rest = false;
+  asking.notes().visible.waits_for_rest = false;
   AppState& state = asking.state();
   bool changed = false;
   // The active view may not exist for this file. A file that is still being read may get it.
@@ -127,8 +100,10 @@ bool ask_for_context(Answering& asking) {
     ask_colors(asking);
   if (needs_map) ask_heap_map(asking);
   ask_frames_blocks(asking);  // The status line has their sum, whatever is shown.
-  for (const auto& [question, ask] : of_trace)
-    if (asking.asks(question)) ask(asking);
+#define X(type, name, phrase) \
+  if (asking.asks(Question::name)) ask_##name(asking);
+  HBMSCOPE_QUESTIONS(X)
+#undef X
   if (has_stacks) {
     ask_about_stacks(asking);
   } else if (state.source() == nullptr && asking.notes().answered_source != SourceId::none) {

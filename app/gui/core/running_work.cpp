@@ -3,18 +3,10 @@
 #include <algorithm>
 
 namespace hbmscope::gui {
-namespace {
-
-template <class Visit>
-void for_each_answer_of(const std::vector<Context>& contexts, const Visit& visit) {
-  for (const Context& context : contexts) for_each_answer(context.answers, visit);
-}
-
-}  // namespace
 
 std::vector<RunningWork> running_work(const std::vector<Context>& contexts) {
   std::vector<RunningWork> all;
-  for_each_answer_of(contexts, [&](const auto& answer, std::string_view what) {
+  const auto add = [&](const AnswerSlot& answer, std::string_view what) {
     if (!answer.pending()) return;
     RunningWork one{what, answer.pending_since, 0, 0};
     if (answer.work != nullptr) {
@@ -23,7 +15,8 @@ std::vector<RunningWork> running_work(const std::vector<Context>& contexts) {
       one.done_events = std::min<std::uint64_t>(one.total_events, answer.work->done_events);
     }
     all.push_back(one);
-  });
+  };
+  for (const Context& context : contexts) for_each_answer(context.answers, add);
   std::stable_sort(all.begin(), all.end(),
                    [](const RunningWork& a, const RunningWork& b) { return a.since < b.since; });
   return all;
@@ -31,7 +24,8 @@ std::vector<RunningWork> running_work(const std::vector<Context>& contexts) {
 
 bool has_stopped_work(const std::vector<Context>& contexts) {
   bool found = false;
-  for_each_answer_of(contexts, [&](const auto& answer, std::string_view) { found |= answer.is_stopped; });
+  const auto look_at = [&](const AnswerSlot& answer, std::string_view) { found |= answer.is_stopped; };
+  for (const Context& context : contexts) for_each_answer(context.answers, look_at);
   return found;
 }
 

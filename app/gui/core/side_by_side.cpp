@@ -1,5 +1,7 @@
 #include "app/gui/core/side_by_side.h"
 
+#include "app/gui/core/answers.h"
+#include "app/gui/core/apply_commands.h"
 #include "app/gui/core/filter_text.h"
 
 #include <algorithm>
@@ -80,31 +82,6 @@ void SideBySide::cancel() {
   if (follow_work_) follow_work_->cancelled = true;
 }
 
-bool SideBySide::apply(const Command& command) {
-  using enum CommandId;
-  switch (command.id) {
-    case CommandId::split:
-      if (state_.is_split())
-        close_side(1 - state_.active_context);
-      else
-        this->split(other_ready_source(state_, state_.position().source));
-      return true;
-    case split_with: this->split(command.as<SourceId>()); return true;
-    case other_side:
-      state_.active_context = 1 - state_.active_context;
-      ++state_.window.view_serial;
-      return true;
-    case close_this_side: close_side(state_.context_index()); return true;
-    case activate_side: return true;  // App has already made the command's side the active one.
-    case CommandId::swap_sides: this->swap_sides(); return true;
-    case lock_time: this->set_lock(SameMoment::time); return true;
-    case lock_requests: this->set_lock(SameMoment::requests); return true;
-    case lock_nothing: this->set_lock({}); return true;
-    case CommandId::set_lock: this->set_lock(command.as<std::optional<SameMoment>>()); return true;
-    default: return false;
-  }
-}
-
 // Time, heap, address and range belong to one file. The next file starts at its own failure or peak.
 void SideBySide::enter_source(std::size_t context, SourceId id) {
   ViewPosition& position = state_.contexts[context].position;
@@ -120,8 +97,7 @@ void SideBySide::enter_source(std::size_t context, SourceId id) {
   state_.contexts[context].notes.unread_source = is_ready ? SourceId::none : id;
   if (is_first) return;
   position.log_line.reset();
-  position.pin.clear();
-  if (position.coloring == HeapColoring::change) position.coloring = HeapColoring::automatic;
+  unpin(position);
   position.heap = {};
   position.address.reset();
   position.span = {};
@@ -193,4 +169,30 @@ bool SideBySide::follow_lock() {
   return false;
 }
 
+namespace apply {
+
+// One line each, as in a table.
+// clang-format off
+void split(AppParts& parts) {
+  AppState& state = parts.state;
+  if (state.is_split())
+    parts.sides.close_side(1 - state.active_context);
+  else
+    parts.sides.split(other_ready_source(state, state.position().source));
+}
+void split_with(AppParts& parts, const SourceId& source) { parts.sides.split(source); }
+void other_side(AppParts& parts) {
+  parts.state.active_context = 1 - parts.state.active_context;
+  ++parts.state.window.view_serial;
+}
+void close_this_side(AppParts& parts) { parts.sides.close_side(parts.state.context_index()); }
+void activate_side(AppParts&) {}  // App has already made the command's side the active one.
+void swap_sides(AppParts& parts) { parts.sides.swap_sides(); }
+void lock_time(AppParts& parts) { parts.sides.set_lock(SameMoment::time); }
+void lock_requests(AppParts& parts) { parts.sides.set_lock(SameMoment::requests); }
+void lock_nothing(AppParts& parts) { parts.sides.set_lock({}); }
+void set_lock(AppParts& parts, const std::optional<SameMoment>& lock) { parts.sides.set_lock(lock); }
+// clang-format on
+
+}  // namespace apply
 }  // namespace hbmscope::gui

@@ -16,10 +16,10 @@ class SideBySide {
  public:
   SideBySide(AppState& state, Answering& asking, WorkerPool& pool);
 
-  bool apply(const Command& command);  // False if the command is not about the sides.
   void enter_source(std::size_t context, SourceId id);
   void split(SourceId other_side);
   void close_side(std::size_t context);
+  void swap_sides();
   void set_lock(std::optional<SameMoment> lock);
   bool follow_lock();  // True if the time of a side changed.
   void forget_followed();
@@ -36,7 +36,6 @@ class SideBySide {
     bool is_alike(const Followed& other) const { return heap == other.heap && at == other.at; }
     friend bool operator==(const Followed&, const Followed&) = default;
   };
-  void swap_sides();
   Followed followed_now(std::size_t context) const;
 
   AppState& state_;

@@ -4,6 +4,7 @@
 
 #include "analysis/query/heap_rows.h"
 #include "analysis/units/format.h"
+#include "app/gui/core/answers.h"
 
 namespace hbmscope::gui {
 namespace {

@@ -9,6 +9,7 @@
 #include "analysis/query/trace_user_code.h"
 #include "analysis/trace/reported_figures.h"
 #include "analysis/units/format.h"
+#include "app/gui/core/answers.h"
 
 namespace hbmscope::gui {
 namespace {

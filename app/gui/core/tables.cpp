@@ -1,4 +1,5 @@
 #include "app/gui/core/tables.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/table_cells.h"
 
 #include "analysis/query/trace_user_code.h"

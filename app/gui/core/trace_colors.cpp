@@ -93,14 +93,14 @@ class KeyWeights {
 };
 
 struct Weights {
-  std::array<NameWeights, hued_colorings.size()> names;
+  ByColoring<NameWeights> names;
   std::uint64_t bytes = 0, with_category = 0;  // Of the main layer.
   std::set<Shade> sizes;
 };
 
 HeapColoring choose_automatic(const Weights& weights) {
   const auto is_half = [&](std::uint64_t bytes) { return bytes > 0 && bytes >= weights.bytes - bytes; };
-  const NameWeights &code = weights.names[0], &tags = weights.names[1];
+  const NameWeights &code = weights.names[HeapColoring::user_code], &tags = weights.names[HeapColoring::tag];
   if (is_half(weights.with_category)) return HeapColoring::category;
   const bool is_of_code = is_half(code.named_bytes());
   if (weights.bytes == 0 || (is_of_code && code.divides())) return HeapColoring::user_code;
@@ -118,38 +118,33 @@ std::optional<ColorRanks> compute_color_ranks(const Trace& trace, HeapKey main, 
     if (std::none_of(heaps.begin(), heaps.end(), is_here)) continue;
     const Stream& stream = trace.streams[number];
     const BlockLabels labels(stream);
-    std::vector<KeyWeights> by_key;
-    for (const HeapColoring coloring : hued_colorings) by_key.emplace_back(*row_of(coloring).names);
+    std::vector<std::pair<HeapColoring, KeyWeights>> by_key;
+    for (const Coloring& row : coloring_table())
+      if (row.is_hued()) by_key.emplace_back(row.kind, *row.names);
     for (const RankedHeap& heap : heaps) {
       if (!is_here(heap)) continue;
       if (cancelled) return std::nullopt;
       const StreamState state = stream.state_at(heap.peak.position);
       for (const LiveBlock& block : state.slots()) {
         if (block.heap != heap.key.heap) continue;
-        for (KeyWeights& weights_of_keys : by_key) weights_of_keys.add(block, labels, heap.is_main);
+        for (auto& [coloring, weights_of_keys] : by_key) weights_of_keys.add(block, labels, heap.is_main);
         if (!heap.is_main) continue;
         weights.bytes += block.size;
         if (labels.has_categories() && labels.category(block) != Category::unknown) weights.with_category += block.size;
         weights.sizes.insert(size_step_of(block.size));
       }
     }
-    for (std::size_t i = 0; i < by_key.size(); ++i) by_key[i].add_to(weights.names[i], stream.definitions());
+    for (const auto& [coloring, keys] : by_key) keys.add_to(weights.names[coloring], stream.definitions());
   }
   ColorRanks ranks;
   ranks.automatic = choose_automatic(weights);
-  for (std::size_t i = 0; i < hued_colorings.size(); ++i) ranks.names[i] = weights.names[i].ranked();
+  for (const Coloring& row : coloring_table()) ranks.names[row.kind] = weights.names[row.kind].ranked();
   return ranks;
 }
 
 Shade HueTable::shade_of(std::string_view name) const {
   const auto found = std::find(names.begin(), names.end(), name);
   return name.empty() || found == names.end() ? several_shade : static_cast<Shade>(found - names.begin());
-}
-
-const HueTable& TraceColors::hues_of(HeapColoring coloring) const {
-  static const HueTable none;
-  const auto found = std::find(hued_colorings.begin(), hued_colorings.end(), coloring);
-  return found == hued_colorings.end() ? none : hues[static_cast<std::size_t>(found - hued_colorings.begin())];
 }
 
 std::vector<Shade> TraceColors::stack_order(HeapColoring coloring) const {
@@ -166,7 +161,7 @@ std::vector<Shade> TraceColors::stack_order(HeapColoring coloring) const {
 TraceColors HueMemory::assign(const ColorRanks& ranks) {
   TraceColors colors;
   colors.automatic = ranks.automatic;
-  for (std::size_t i = 0; i < ranks.names.size(); ++i) colors.hues[i] = assign(ranks.names[i]);
+  for (const Coloring& row : coloring_table()) colors.hues[row.kind] = assign(ranks.names[row.kind]);
   return colors;
 }
 

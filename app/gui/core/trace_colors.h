@@ -18,14 +18,21 @@
 
 namespace hbmscope::gui {
 
-// The colorings by name whose names have no fixed hues.
-inline constexpr std::array hued_colorings{HeapColoring::user_code, HeapColoring::tag, HeapColoring::device_stream};
+// One value for each coloring; used for those whose Coloring::is_hued().
+template <class T>
+struct ByColoring : std::array<T, coloring_count> {
+  T& operator[](HeapColoring coloring) {
+    return std::array<T, coloring_count>::operator[](static_cast<std::size_t>(coloring));
+  }
+  const T& operator[](HeapColoring coloring) const {
+    return std::array<T, coloring_count>::operator[](static_cast<std::size_t>(coloring));
+  }
+};
 
 struct ColorRanks {
   HeapColoring automatic = HeapColoring::user_code;
-  // Names with at least a byte at a peak, largest first; for each of `hued_colorings`. Without placeholders such as
-  // "(no tag)".
-  std::array<std::vector<std::string>, hued_colorings.size()> names;
+  // Names with at least a byte at a peak, largest first. Without placeholders such as "(no tag)".
+  ByColoring<std::vector<std::string>> names;
 };
 // Automatic: categories, your code, tags or sizes: the first that at least half of the bytes have and that divides
 // them, since anything else would be one colour. Heaps of the layer of `main` count before all others. Nothing if
@@ -41,8 +48,8 @@ struct HueTable {
 
 struct TraceColors {
   HeapColoring automatic = HeapColoring::user_code;
-  std::array<HueTable, hued_colorings.size()> hues;
-  const HueTable& hues_of(HeapColoring coloring) const;  // An empty table if its shades are fixed.
+  ByColoring<HueTable> hues;  // Empty tables for colorings whose shades are fixed.
+  const HueTable& hues_of(HeapColoring coloring) const { return hues[coloring]; }
   // The shades of a coloring in the order in which they are stacked, from the bottom; the neutral one is last.
   std::vector<Shade> stack_order(HeapColoring coloring) const;
   friend bool operator==(const TraceColors&, const TraceColors&) = default;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/gui/core/answers.h"
 #include "app/gui/core/app_state.h"
 
 namespace hbmscope::gui {

@@ -1,4 +1,5 @@
 #include "app/gui/core/trace_tables.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/table_cells.h"
 
 #include <algorithm>

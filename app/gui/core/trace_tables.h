@@ -1,6 +1,8 @@
 // Like tables.h, for the views that only traces have.
 #pragma once
 
+#include "analysis/query/free_blocks.h"
+#include "analysis/query/heap_metrics.h"
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/table_text.h"
 

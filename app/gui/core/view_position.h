@@ -17,7 +17,7 @@
 #include "app/gui/core/heap_line.h"
 #include "app/gui/core/heap_spans.h"
 #include "app/gui/core/timeline_span.h"
-#include "app/gui/core/view_kind.h"
+#include "app/gui/core/view_lists.h"
 #include "app/gui/sources/moment_name.h"
 #include "app/gui/sources/source_id.h"
 

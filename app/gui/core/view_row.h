@@ -1,17 +1,15 @@
-// All facts about a view except how it is drawn. Each view has a folder in app/gui/views with its row (row.h) and the
+// All facts about a view except how it is drawn. Each view has a folder in app/gui/views with its row (row.cpp) and the
 // files that draw it (draw_*). This table is made from the rows; tabs, menus, keys, palette, help, `--view` and the
 // copied commands are made from this table.
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
-#include "app/gui/core/question.h"
-#include "app/gui/core/view_kind.h"
+#include "app/gui/core/view_lists.h"
 
 namespace hbmscope::gui {
 
@@ -32,16 +30,6 @@ enum class ComesForward : std::uint8_t {
   once_a_file,  // Unless another tab was requested, or one with a higher priority exists. Not for running jobs.
 };
 
-struct QuestionSet {
-  constexpr QuestionSet(std::initializer_list<Question> questions) {
-    for (const Question question : questions) bits |= bit_of(question);
-  }
-  constexpr bool has(Question question) const { return (bits & bit_of(question)) != 0; }
-
-  static constexpr std::uint32_t bit_of(Question question) { return 1U << static_cast<unsigned>(question); }
-  std::uint32_t bits = 0;
-};
-
 struct ViewRow {
   ViewKind kind = ViewKind::summary;
   std::string_view key;               // "heap-map", for --view and the names of exported files.
@@ -50,7 +38,7 @@ struct ViewRow {
   std::string_view command;           // "Show heap map", in the menu View and in the palette.
   std::string_view help;              // What the view shows, a sentence.
   std::string_view shortcut;          // Empty: none.
-  QuestionSet asks;                   // Asked while it is drawn. The draw function asks occasional questions.
+  QuestionSet asks = {};              // Asked while it is drawn. The draw function asks occasional questions.
 
   bool needs_addresses = false;  // It exists only for traces.
   // Why the open file has nothing to show in it, as a sentence; empty if the view exists. Null: it always exists.
@@ -69,6 +57,11 @@ struct ViewRow {
   std::string (*report_command)(const AppState&) = nullptr;
   void (*add_report_options)(const AppState&, CommandLine&) = nullptr;
 };
+
+// NAME_row, which row.cpp in the folder of the view defines.
+#define X(name) extern const ViewRow name##_row;
+HBMSCOPE_VIEWS(X)
+#undef X
 
 // By ViewKind. app/gui/views, a higher layer, defines this function, because the rows are there.
 std::span<const ViewRow> view_table();

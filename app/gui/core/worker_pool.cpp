@@ -26,6 +26,14 @@ void WorkerPool::post(Work work) {
   something_to_do_.notify_one();
 }
 
+void WorkerPool::post_finished(Finish finish) {
+  {
+    const std::lock_guard lock(mutex_);
+    finished_.push_back(std::move(finish));
+  }
+  wake_();
+}
+
 void WorkerPool::run_one() {
   if (waiting_.empty()) return;
   Work work = std::move(waiting_.front());

@@ -25,8 +25,9 @@ class WorkerPool {
   WorkerPool& operator=(const WorkerPool&) = delete;
 
   void post(Work work);
-  bool run_finished();  // True if something had finished.
-  bool busy() const;    // A task is waiting, running, or finished but not collected.
+  void post_finished(Finish finish);  // From any thread: what is finished already and only needs the window's thread.
+  bool run_finished();                // True if something had finished.
+  bool busy() const;                  // A task is waiting, running, or finished but not collected.
 
  private:
   void run_worker();

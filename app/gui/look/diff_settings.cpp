@@ -4,6 +4,7 @@
 
 #include <imgui.h>
 
+#include "app/gui/core/answers.h"
 #include "app/gui/look/drawing.h"
 
 namespace hbmscope::gui {

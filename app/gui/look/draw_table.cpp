@@ -7,6 +7,7 @@
 
 #include "analysis/document/text.h"
 #include "analysis/units/contains.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/frame_key.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"

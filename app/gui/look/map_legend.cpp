@@ -26,7 +26,7 @@ LegendPick draw_map_legend(const Look& look, bool knows_regions, HeapColoring co
          one.name + ": " + bytes + " in " + text_from_count(static_cast<std::int64_t>(one.blocks)) + " blocks" +
              (mark.where.empty() ? "" : "\nClick to show only these in all views (" + std::string(mark.where) + ")"),
          look.color(color_of_shade(look.theme, coloring, one.shade)), static_cast<double>(one.bytes),
-         coloring == HeapColoring::change && one.shade == change_shade::gone, mark.is_chosen});
+         one.shade == row_of(coloring).gone_shade, mark.is_chosen});
   }
   LegendPick pick = draw_legend_line(look, shown, room_behind);
   // The first one is free memory, which is not in `entries`.

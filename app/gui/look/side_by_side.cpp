@@ -6,6 +6,7 @@
 
 #include <imgui.h>
 
+#include "app/gui/core/answers.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/sources/trace_moment.h"
 

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "app/gui/core/answers.h"
+
 namespace hbmscope::gui {
 namespace {
 

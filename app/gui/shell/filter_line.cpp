@@ -5,6 +5,7 @@
 
 #include <imgui.h>
 
+#include "app/gui/core/answers.h"
 #include "app/gui/core/block_table.h"
 #include "app/gui/core/filter_text.h"
 #include "app/gui/look/drawing.h"

@@ -26,7 +26,7 @@ struct Found {
 std::vector<Found> find_commands(Host host, const std::string& typed) {
   std::vector<Found> found;
   for (const CommandInfo& info : command_table()) {
-    if (info.needs == Needs::hidden || !is_offered(host, info.id)) continue;
+    if (info.is_hidden || !is_offered(host, info.id)) continue;
     const std::string words = std::string(info.title) + " " + std::string(info.menu);
     int score = 0;
     if (typed.empty() || ImCmd::FuzzySearch(typed.c_str(), words.c_str(), score)) found.push_back({&info, score});

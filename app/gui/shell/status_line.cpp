@@ -7,6 +7,7 @@
 
 #include "analysis/units/format.h"
 #include "app/gui/core/amounts.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/block_table.h"
 #include "app/gui/core/filter_text.h"
 #include "app/gui/core/read_so_far.h"

@@ -53,7 +53,7 @@ struct ViewStates {
   int moving_frames = 0;        // Frames until docks have changed their sizes.
   std::optional<ViewKind> focused;
   std::uint64_t clipboard_seen = 0, paste_seen = 0;
-  std::array<std::uint32_t, 2> frames_requested{};  // In the previous frame.
+  std::array<QuestionSet, 2> frames_requested{};  // In the previous frame.
 };
 
 }  // namespace hbmscope::gui

@@ -7,6 +7,7 @@
 
 #include "analysis/query/block_list.h"
 #include "analysis/units/format.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/block_table.h"
 #include "app/gui/core/span_text.h"
 #include "app/gui/core/trace_tables.h"

@@ -6,6 +6,7 @@
 #include "analysis/query/block_find.h"
 #include "analysis/query/where.h"
 #include "analysis/units/format.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/block_table.h"
 #include "app/gui/core/span_text.h"
 #include "app/gui/look/answer_state.h"

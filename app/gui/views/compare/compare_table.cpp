@@ -1,4 +1,5 @@
 #include "app/gui/views/compare/compare_table.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/table_cells.h"
 
 #include <fmt/format.h>

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/query/block_diff.h"
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/table_text.h"
 

@@ -6,6 +6,7 @@
 #include <imgui.h>
 
 #include "analysis/units/format.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/theme.h"
 #include "app/gui/views/device_cards/device_cards.h"

@@ -1,9 +1,11 @@
-#include "app/gui/views/diff/row.h"
+#include <string>
 
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/command_line.h"
+#include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
+namespace {
 
 std::string diff_report_command(const AppState& state) {
   const ViewPosition& position = state.position();
@@ -22,5 +24,22 @@ std::string diff_report_command(const AppState& state) {
   line.add_option("--match", position.match == StackMatch::line ? "line" : "");
   return line.take();
 }
+
+}  // namespace
+
+constinit const ViewRow diff_row{
+    .kind = ViewKind::diff,
+    .key = "diff",
+    .title = "Diff",
+    .command = "Show diff",
+    .help = "What changed since the baseline.",
+    .shortcut = "Ctrl+5",
+    .asks = {Question::diff},
+    .why_missing = [](const AppState& state) -> std::string_view {
+      return state.sources.size() < 2 ? "Only one file is open." : "";
+    },
+    .how_to_get = "--baseline FILE opens one to compare with.",
+    .report_command = diff_report_command,
+};
 
 }  // namespace hbmscope::gui

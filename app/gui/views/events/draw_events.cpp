@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/units/format.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/event_table.h"
 #include "app/gui/core/span_text.h"
 #include "app/gui/look/answer_state.h"

@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include "analysis/document/text.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/fragmentation_ruler.h"

@@ -5,6 +5,8 @@
 
 #include <imgui.h>
 
+#include "app/gui/core/answers.h"
+
 namespace hbmscope::gui {
 namespace {
 

@@ -7,6 +7,7 @@
 #include <imgui.h>
 
 #include "analysis/units/format.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/block_table.h"
 #include "app/gui/core/span_text.h"
 #include "app/gui/core/tables.h"
@@ -31,7 +32,7 @@ namespace {
 void light(HeapMapState& map, Shade shade, std::span<const AddressRange> found, bool looks_for) {
   const HeapSpans& spans = map.shown->spans;
   map.lit_ranges.clear();
-  if (spans.coloring == HeapColoring::change && shade == change_shade::gone) {
+  if (shade == row_of(spans.coloring).gone_shade) {
     map.lit_ranges = spans.gone;
     return;
   }

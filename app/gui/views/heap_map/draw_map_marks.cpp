@@ -8,6 +8,7 @@
 
 #include "analysis/query/trace_user_code.h"
 #include "analysis/units/format.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/heap_raster.h"
 #include "app/gui/core/span_text.h"
 #include "app/gui/look/block_name.h"

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/core/answers.h"
+
 namespace hbmscope::gui {
 namespace {
 

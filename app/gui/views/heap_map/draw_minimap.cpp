@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/core/answers.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/views/heap_map/heap_minimap.h"
 

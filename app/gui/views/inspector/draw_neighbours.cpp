@@ -4,6 +4,7 @@
 
 #include "analysis/units/format.h"
 #include "app/gui/core/amounts.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
 

@@ -8,6 +8,7 @@
 #include "analysis/query/profile_view.h"
 #include "analysis/query/trace_user_code.h"
 #include "analysis/units/format.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/block_table.h"
 #include "app/gui/core/span_text.h"
 

@@ -7,6 +7,7 @@
 
 #include "analysis/query/trace_user_code.h"
 #include "analysis/units/format.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/trace_tables.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"

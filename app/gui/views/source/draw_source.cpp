@@ -5,6 +5,7 @@
 
 #include "analysis/units/format.h"
 #include "app/gui/core/amounts.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/source_facts.h"
 #include "app/gui/core/tables.h"
 #include "app/gui/look/answer_state.h"

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/units/format.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/span_text.h"
 #include "app/gui/core/tables.h"
 #include "app/gui/look/answer_state.h"
@@ -26,8 +27,7 @@ std::optional<TimelineOverlay> shown_overlay(const AppState& state) {
   const auto& columns = state.answers().overlay.value;
   // Not one of an earlier question.
   const AnswerKey& key = state.answers().overlay.key;
-  const auto* asked = std::get_if<options::Timeline>(&key.options);
-  const bool is_of_it = what && columns && asked != nullptr && key.source == what->source &&
+  const bool is_of_it = what && columns && key.type != nullptr && key.source == what->source &&
                         columns->heap == what->heap && columns->span.begin >= what->shown.begin + what->shift &&
                         columns->span.end <= what->shown.end + what->shift;
   if (!is_of_it) return std::nullopt;
@@ -103,16 +103,16 @@ void follow_range(const TimelineFrame& frame) {
   const TimeRange& range = frame.state.position().range;
   const auto& answer = frame.state.answers().range;
   if (range.empty() || answer.state != AnswerState::ready || answer.value->range != range) return;
-  if (range == frame.view.selected_as && frame.view.selected_in.lock() == answer.value->trace) return;
+  if (range == frame.view.selected.pushed_as && frame.view.selected.trace.lock() == answer.value->trace) return;
   const auto axis_of = [&](const Moment& moment, std::int64_t time_ns) {
     const std::uint64_t position = moment.positions[frame.whole.heap.stream];
     return frame.whole.axis_at(frame.whole.share_of(position, time_ns));
   };
   const std::size_t stream = frame.whole.heap.stream;
-  frame.view.selected[0] = axis_of(answer.value->from, answer.value->from_ns[stream]);
-  frame.view.selected[1] = axis_of(answer.value->to, answer.value->to_ns[stream]);
-  frame.view.selected_as = range;
-  frame.view.selected_in = answer.value->trace;
+  frame.view.selected.begin = axis_of(answer.value->from, answer.value->from_ns[stream]);
+  frame.view.selected.end = axis_of(answer.value->to, answer.value->to_ns[stream]);
+  frame.view.selected.pushed_as = range;
+  frame.view.selected.trace = answer.value->trace;
 }
 
 // The band of the legend entry that was chosen in the heap map.
@@ -136,8 +136,8 @@ void draw_picture(const TimelineFrame& frame, float scrubber) {
   if (blocks) draw_block_names(draw, frame.state, frame.look, frame.picture, *bands, *blocks);
   follow_range(frame);
   const TimeRange& range = frame.state.position().range;
-  if (!range.empty() && range == frame.view.selected_as)
-    draw_selected_range(draw, frame.look, frame.picture, frame.view.selected[0], frame.view.selected[1]);
+  if (!range.empty() && range == frame.view.selected.pushed_as)
+    draw_selected_range(draw, frame.look, frame.picture, frame.view.selected.begin, frame.view.selected.end);
   draw_marks(draw, frame.look, frame.picture);
   draw_time_axis(draw, frame.state, frame.picture, frame.whole, frame.picture.bottom);
   const auto& moment = frame.state.answers().moment;

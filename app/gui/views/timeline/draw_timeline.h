@@ -12,24 +12,34 @@
 
 namespace hbmscope::gui {
 
+// The selected range on the axis. It is drawn before its answer is computed.
+struct SelectedRange {
+  double begin = 0, end = 0;
+  TimeRange pushed_as;
+  std::weak_ptr<const Trace> trace;  // In a later version of the trace the peak may move.
+};
+
+// Where the context menu was opened, and what is there.
+struct TimelineMenu {
+  double at = 0;               // On the axis.
+  std::uint64_t position = 0;  // Number of events until there.
+  std::optional<LiveBlock> block;
+  std::optional<std::uint32_t> heap;  // Another kind of memory: its index in TimelineColumns::heaps.
+};
+
 struct TimelineState {
-  bool is_scrubbing = false;               // The first step of the drag was pushed.
-  bool is_selecting = false;               // The same for selecting a range.
-  bool folds_lanes = false;                // Only what is in use, and markers.
-  bool fits_y = false;                     // The y axis fits the visible data; otherwise the whole trace.
-  double pressed_at = 0;                   // On the axis: the start of the drag
-  double selected[2] = {0, 0};             // and the range that it covers, drawn before its answer is computed.
-  TimeRange selected_as;                   // The range that `selected` was pushed as,
-  std::weak_ptr<const Trace> selected_in;  // and its trace: in a later version of the trace the peak may move.
-  double grip = 0;                         // On the axis: the grabbed point of the overview's visible part.
-  MomentName pushed;                       // The last time that it pushed
-  TimeRange pushed_range;                  // and the last range.
+  bool is_scrubbing = false;  // The first step of the drag was pushed.
+  bool is_selecting = false;  // The same for selecting a range.
+  bool folds_lanes = false;   // Only what is in use, and markers.
+  bool fits_y = false;        // The y axis fits the visible data; otherwise the whole trace.
+  double pressed_at = 0;      // On the axis: the start of the drag.
+  SelectedRange selected;
+  double grip = 0;         // On the axis: the grabbed point of the overview's visible part.
+  MomentName pushed;       // The last time that it pushed.
+  TimeRange pushed_range;  // The last range that it pushed.
   StackedBands bands;
-  std::vector<StackedBands> tiers;         // As TimelineColumns::heaps, other kinds of memory only.
-  double menu_at = 0;                      // On the axis: where the context menu was opened,
-  std::uint64_t menu_position = 0;         // the events until there,
-  std::optional<LiveBlock> menu_block;     // the block,
-  std::optional<std::uint32_t> menu_heap;  // and the other kind of memory.
+  std::vector<StackedBands> tiers;  // As TimelineColumns::heaps, other kinds of memory only.
+  TimelineMenu menu;
   PixelCanvas lanes, overview;
   std::uint64_t copy_seen = 0, zoom_seen = 0;
 };

@@ -5,6 +5,7 @@
 
 #include "analysis/query/trace_user_code.h"
 #include "analysis/units/format.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/look/block_name.h"
 #include "app/gui/look/drawing.h"
 

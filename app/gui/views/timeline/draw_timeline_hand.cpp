@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "analysis/units/format.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/block_actions.h"
 #include "app/gui/look/block_menu.h"
 #include "app/gui/look/drawing.h"
@@ -150,12 +151,12 @@ void select_range(const TimelineFrame& frame, float x) {
   TimelineState& view = frame.view;
   const float pressed = frame.picture.x_of_axis(view.pressed_at);
   const int first = frame.pixel_of(std::min(pressed, x)), last = frame.pixel_of(std::max(pressed, x));
-  view.selected[0] = frame.picture.axis_of(frame.picture.left + static_cast<float>(first));
-  view.selected[1] = frame.picture.axis_of(frame.picture.left + static_cast<float>(last + 1));
+  view.selected.begin = frame.picture.axis_of(frame.picture.left + static_cast<float>(first));
+  view.selected.end = frame.picture.axis_of(frame.picture.left + static_cast<float>(last + 1));
   const std::uint64_t from = frame.picture.position_before(first);
   const TimeRange range{frame.moment_at(from), frame.moment_at(std::max(from, frame.picture.position_after(last)))};
-  view.selected_as = range;
-  view.selected_in = frame.state.source()->trace;
+  view.selected.pushed_as = range;
+  view.selected.trace = frame.state.source()->trace;
   if (view.is_selecting && view.pushed_range == range) return;
   frame.commands.push(view.is_selecting ? command::move_range : command::set_range, range);
   view.is_selecting = true;
@@ -178,27 +179,27 @@ void handle_wheel(const TimelineFrame& frame, double at) {
 void open_menu(const TimelineFrame& frame, float x) {
   TimelineState& view = frame.view;
   const float y = ImGui::GetIO().MousePos.y;
-  view.menu_at = frame.picture.axis_of(x);
-  view.menu_position = clicked_position(frame, x);
-  view.menu_block.reset();
-  if (const auto block = frame.block_under({x, y})) view.menu_block = frame.blocks()->blocks()[*block];
-  view.menu_heap.reset();
+  view.menu.at = frame.picture.axis_of(x);
+  view.menu.position = clicked_position(frame, x);
+  view.menu.block.reset();
+  if (const auto block = frame.block_under({x, y})) view.menu.block = frame.blocks()->blocks()[*block];
+  view.menu.heap.reset();
   for (std::size_t i = 0; i < frame.picture.heaps.size(); ++i)
-    if (frame.picture.heaps[i].holds(y)) view.menu_heap = static_cast<std::uint32_t>(i);
+    if (frame.picture.heaps[i].holds(y)) view.menu.heap = static_cast<std::uint32_t>(i);
   ImGui::OpenPopup("timeline menu");
 }
 void draw_menu(const TimelineFrame& frame) {
   if (!ImGui::BeginPopup("timeline menu")) return;
   TimelineState& view = frame.view;
-  const MomentName at = frame.moment_at(view.menu_position);
-  if (view.menu_block && view.menu_block->has_address()) {
-    draw_block_menu(actions_of(*frame.state.source()->trace, frame.whole.heap, *view.menu_block), frame.commands);
+  const MomentName at = frame.moment_at(view.menu.position);
+  if (view.menu.block && view.menu.block->has_address()) {
+    draw_block_menu(actions_of(*frame.state.source()->trace, frame.whole.heap, *view.menu.block), frame.commands);
     ImGui::Separator();
   }
   if (ImGui::MenuItem("Go to this time")) frame.commands.push(command::set_moment, at);
   if (ImGui::MenuItem("Pin this time")) frame.commands.push(command::set_pin, at);
   const double length = frame.picture.end - frame.picture.begin;
-  if (ImGui::MenuItem("Zoom in here")) frame.show(view.menu_at - length / 16, view.menu_at + length / 16);
+  if (ImGui::MenuItem("Zoom in here")) frame.show(view.menu.at - length / 16, view.menu.at + length / 16);
   const bool is_whole = frame.state.position().span.empty();
   if (ImGui::MenuItem("Show the whole trace", "0", false, !is_whole))
     frame.show(0, static_cast<double>(frame.whole.whole.end));
@@ -206,8 +207,8 @@ void draw_menu(const TimelineFrame& frame) {
   if (ImGui::MenuItem("Compare with the previous step", "O", frame.state.position().overlays_step,
                       current_step(frame.state).has_value()))
     frame.commands.push(CommandId::overlay_step);
-  if (view.menu_heap && *view.menu_heap < frame.picture.source.heaps.size()) {
-    const TimelineHeap& heap = frame.picture.source.heaps[*view.menu_heap];
+  if (view.menu.heap && *view.menu.heap < frame.picture.source.heaps.size()) {
+    const TimelineHeap& heap = frame.picture.source.heaps[*view.menu.heap];
     if (ImGui::MenuItem(("Show " + heap.name + " in all views").c_str()))
       frame.commands.push(command::choose_heap, {frame.whole.heap.stream, heap.heap});
   }
@@ -246,9 +247,9 @@ void handle_lanes(const TimelineFrame& frame, bool hovered, bool active) {
   if (hovered && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) view.pressed_at = frame.picture.axis_of(x);
   if (active && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4)) select_range(frame, x);
   if (hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
-    const bool in_range = !frame.state.position().range.empty() && view.pressed_at >= view.selected[0] &&
-                          view.pressed_at <= view.selected[1];
-    in_range ? frame.show(view.selected[0], view.selected[1])
+    const bool in_range = !frame.state.position().range.empty() && view.pressed_at >= view.selected.begin &&
+                          view.pressed_at <= view.selected.end;
+    in_range ? frame.show(view.selected.begin, view.selected.end)
              : frame.show(0, static_cast<double>(frame.whole.whole.end));
   } else if (hovered && ImGui::IsMouseReleased(ImGuiMouseButton_Left) && io.MouseDragMaxDistanceSqr[0] <= 16 &&
              io.MouseClickedLastCount[0] == 1) {

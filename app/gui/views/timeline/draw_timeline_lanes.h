@@ -8,6 +8,8 @@
 
 #include <imgui.h>
 
+#include "app/gui/core/timeline_columns.h"
+#include "app/gui/core/trace_steps.h"
 #include "app/gui/look/pixel_canvas.h"
 #include "app/gui/look/theme.h"
 #include "app/gui/views/timeline/draw_timeline_layout.h"

@@ -10,6 +10,7 @@
 
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
+#include "app/gui/core/timeline_columns.h"
 #include "app/gui/look/theme.h"
 
 namespace hbmscope::gui {
@@ -64,8 +65,6 @@ struct TimelinePicture {
   ColumnRange columns_under(int pixel) const;
 };
 
-// Uses `part` if it covers the visible span, otherwise `whole`.
-// Uses `part` if it covers the visible span, otherwise `whole`.
 struct PictureOptions {
   TimelineSpan seen;
   bool fits_y = false;             // See TimelineState.
@@ -73,6 +72,7 @@ struct PictureOptions {
   bool has_thin_lanes = true;      // Largest free block, fragmentation, what steps left: unless the user folded them.
   bool has_steps = false;          // There is a lane for what each step left behind.
 };
+// Uses `part` if it covers the visible span, otherwise `whole`.
 TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns* part, PictureOptions options,
                              ImVec2 from, ImVec2 to, const Look& look);
 

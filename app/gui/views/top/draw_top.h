@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "analysis/document/document.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
 #include "app/gui/look/draw_table.h"

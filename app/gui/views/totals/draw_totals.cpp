@@ -8,6 +8,7 @@
 #include <implot.h>
 
 #include "analysis/units/format.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/tables.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "analysis/units/format.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/table_cells.h"
 
 namespace hbmscope::gui {

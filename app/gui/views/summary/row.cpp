@@ -1,10 +1,8 @@
-#pragma once
-
 #include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
 
-inline constexpr ViewRow summary_row{
+constinit const ViewRow summary_row{
     .kind = ViewKind::summary,
     .key = "summary",
     .title = "Summary",

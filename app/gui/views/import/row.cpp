@@ -1,5 +1,3 @@
-#pragma once
-
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/command_line.h"
 #include "app/gui/core/view_row.h"
@@ -7,7 +5,7 @@
 
 namespace hbmscope::gui {
 
-inline constexpr ViewRow import_row{
+constinit const ViewRow import_row{
     .kind = ViewKind::import,
     .key = "import",
     .title = "Import",

@@ -1,12 +1,10 @@
-#pragma once
-
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/command_line.h"
 #include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
 
-inline constexpr ViewRow compare_row{
+constinit const ViewRow compare_row{
     .kind = ViewKind::compare,
     .key = "compare",
     .title = "Compare",

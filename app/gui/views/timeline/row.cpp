@@ -1,11 +1,9 @@
-#pragma once
-
 #include "app/gui/core/source_facts.h"
 #include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
 
-inline constexpr ViewRow timeline_row{
+constinit const ViewRow timeline_row{
     .kind = ViewKind::timeline,
     .key = "timeline",
     .title = "Timeline",

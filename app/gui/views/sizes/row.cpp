@@ -1,5 +1,3 @@
-#pragma once
-
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/command_line.h"
 #include "app/gui/core/source_facts.h"
@@ -7,7 +5,7 @@
 
 namespace hbmscope::gui {
 
-inline constexpr ViewRow sizes_row{
+constinit const ViewRow sizes_row{
     .kind = ViewKind::sizes,
     .key = "sizes",
     .title = "Sizes",

@@ -1,11 +1,9 @@
-#pragma once
-
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
 
-inline constexpr ViewRow tpu_row{
+constinit const ViewRow tpu_row{
     .kind = ViewKind::tpu,
     .key = "tpu",
     .title = "TPU",

@@ -1,5 +1,3 @@
-#pragma once
-
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/command_line.h"
 #include "app/gui/core/source_facts.h"
@@ -7,14 +5,14 @@
 
 namespace hbmscope::gui {
 
-inline constexpr ViewRow flame_row{
+constinit const ViewRow flame_row{
     .kind = ViewKind::flame,
     .key = "flame",
     .title = "Flame graph",
     .command = "Show flame graph",
     .help = "Stacks from the outermost frame down.",
     .shortcut = "Ctrl+2",
-    .asks = {Question::flame},
+    .asks = {Question::flame, Question::search},
     .why_missing = why_no_blocks,
     .is_side_by_side = true,
     .has_one_line_head = true,

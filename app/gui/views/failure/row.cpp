@@ -1,11 +1,9 @@
-#pragma once
-
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
 
-inline constexpr ViewRow failure_row{
+constinit const ViewRow failure_row{
     .kind = ViewKind::failure,
     .key = "failure",
     .title = "Why it failed",

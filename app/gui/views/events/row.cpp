@@ -1,11 +1,9 @@
-#pragma once
-
 #include "app/gui/core/source_facts.h"
 #include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
 
-inline constexpr ViewRow events_row{
+constinit const ViewRow events_row{
     .kind = ViewKind::events,
     .key = "events",
     .title = "Events",

@@ -1,12 +1,10 @@
-#pragma once
-
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/command_line.h"
 #include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
 
-inline constexpr ViewRow range_row{
+constinit const ViewRow range_row{
     .kind = ViewKind::range,
     .key = "range",
     .title = "Range",

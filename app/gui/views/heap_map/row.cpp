@@ -1,11 +1,9 @@
-#pragma once
-
 #include "app/gui/core/source_facts.h"
 #include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
 
-inline constexpr ViewRow heap_map_row{
+constinit const ViewRow heap_map_row{
     .kind = ViewKind::heap_map,
     .key = "heap-map",
     .title = "Heap map",

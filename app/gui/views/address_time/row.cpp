@@ -1,11 +1,9 @@
-#pragma once
-
 #include "app/gui/core/source_facts.h"
 #include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
 
-inline constexpr ViewRow address_time_row{
+constinit const ViewRow address_time_row{
     .kind = ViewKind::address_time,
     .key = "address-time",
     .title = "Address x time",

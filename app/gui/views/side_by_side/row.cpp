@@ -1,11 +1,9 @@
-#pragma once
-
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
 
-inline constexpr ViewRow side_by_side_row{
+constinit const ViewRow side_by_side_row{
     .kind = ViewKind::side_by_side,
     .key = "side-by-side",
     .earlier_key = "beside",

@@ -1,11 +1,9 @@
-#pragma once
-
 #include "app/gui/core/source_facts.h"
 #include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
 
-inline constexpr ViewRow top_row{
+constinit const ViewRow top_row{
     .kind = ViewKind::top,
     .key = "top",
     .title = "Top",

@@ -1,11 +1,9 @@
-#pragma once
-
 #include "app/gui/core/source_facts.h"
 #include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
 
-inline constexpr ViewRow fragmentation_row{
+constinit const ViewRow fragmentation_row{
     .kind = ViewKind::fragmentation,
     .key = "fragmentation",
     .title = "Fragmentation",

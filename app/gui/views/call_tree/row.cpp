@@ -1,11 +1,9 @@
-#pragma once
-
 #include "app/gui/core/source_facts.h"
 #include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
 
-inline constexpr ViewRow call_tree_row{
+constinit const ViewRow call_tree_row{
     .kind = ViewKind::call_tree,
     .key = "tree",
     .title = "Call tree",
