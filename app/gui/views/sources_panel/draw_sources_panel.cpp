@@ -5,6 +5,7 @@
 #include "analysis/units/format.h"
 #include "app/gui/core/amounts.h"
 #include "app/gui/core/copy_as_command.h"
+#include "app/gui/core/source_facts.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/source_state.h"
