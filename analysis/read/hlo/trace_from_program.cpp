@@ -106,44 +106,6 @@ std::uint64_t compute_donatable_bytes(const Program& program) {
   return bytes;
 }
 
-void leave_out_impossible(Program& program) {
-  constexpr std::uint64_t most = std::uint64_t{1} << 61;  // In total.
-  std::uint64_t buffers = 0, allocations = 0;
-  const auto limit = [&](std::uint64_t& size, std::uint64_t& sum) {
-    if (size >= most - sum) {
-      size = 0;
-      ++program.impossible;
-    }
-    sum += size;
-  };
-  std::uint64_t reported = 0;
-  for (auto& [color, bytes] : program.reported_space_bytes) limit(bytes, reported);
-  for (LogicalBuffer& buffer : program.buffers) limit(buffer.size, buffers);
-  for (Allocation& allocation : program.allocations) {
-    limit(allocation.size, allocations);
-    const auto is_outside = [&](const Assigned& each) {
-      return each.offset > allocation.size || each.size > allocation.size - each.offset;
-    };
-    program.impossible += static_cast<std::uint64_t>(std::erase_if(allocation.assigned, is_outside));
-  }
-}
-
-std::string space_name(bool is_tpu, std::uint64_t color) {
-  // For TPUs, as in xprof's memory viewer and libtpu's messages; 4 and 6 are small and have no confirmed name.
-  if (is_tpu) {
-    switch (color) {
-      case 0: return "hbm";
-      case 1: return "vmem";
-      case 2: return "sflag";
-      case 3: return "cmem";
-      default: break;
-    }
-  } else if (color == device_color) {
-    return "device";
-  }
-  return color == host_color ? "host" : fmt::format("color_{}", color);
-}
-
 ProgramMemory compute_program_memory(const Program& program) {
   ProgramMemory memory;
   for (const auto& [color, bytes] : program.reported_space_bytes)
@@ -445,6 +407,44 @@ class TraceMaker {
 };
 
 }  // namespace
+
+void leave_out_impossible(Program& program) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 61;  // In total.
+  std::uint64_t buffers = 0, allocations = 0;
+  const auto limit = [&](std::uint64_t& size, std::uint64_t& sum) {
+    if (size >= most - sum) {
+      size = 0;
+      ++program.impossible;
+    }
+    sum += size;
+  };
+  std::uint64_t reported = 0;
+  for (auto& [color, bytes] : program.reported_space_bytes) limit(bytes, reported);
+  for (LogicalBuffer& buffer : program.buffers) limit(buffer.size, buffers);
+  for (Allocation& allocation : program.allocations) {
+    limit(allocation.size, allocations);
+    const auto is_outside = [&](const Assigned& each) {
+      return each.offset > allocation.size || each.size > allocation.size - each.offset;
+    };
+    program.impossible += static_cast<std::uint64_t>(std::erase_if(allocation.assigned, is_outside));
+  }
+}
+
+std::string space_name(bool is_tpu, std::uint64_t color) {
+  // For TPUs, as in xprof's memory viewer and libtpu's messages; 4 and 6 are small and have no confirmed name.
+  if (is_tpu) {
+    switch (color) {
+      case 0: return "hbm";
+      case 1: return "vmem";
+      case 2: return "sflag";
+      case 3: return "cmem";
+      default: break;
+    }
+  } else if (color == device_color) {
+    return "device";
+  }
+  return color == host_color ? "host" : fmt::format("color_{}", color);
+}
 
 Trace trace_from_program(const Program& program, const std::string& name, std::uint64_t bytes) {
   return TraceMaker(program, name, bytes).make();
