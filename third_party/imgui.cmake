@@ -37,7 +37,7 @@ add_library(imgui_backends STATIC EXCLUDE_FROM_ALL
   ${imgui_dir}/backends/imgui_impl_glfw.cpp ${imgui_dir}/backends/imgui_impl_opengl3.cpp)
 target_include_directories(imgui_backends SYSTEM PUBLIC ${imgui_dir}/backends)
 target_link_libraries(imgui_backends PUBLIC imgui_headers glfw glfw_headers PRIVATE ${CMAKE_DL_LIBS})
-target_compile_options(imgui_backends PRIVATE -w)
+target_compile_options(imgui_backends PRIVATE -w $<$<CONFIG:Release>:-O1>)
 if(EMSCRIPTEN)
   set_source_files_properties(${imgui_dir}/backends/imgui_impl_opengl3.cpp PROPERTIES COMPILE_OPTIONS "-include;${CMAKE_CURRENT_SOURCE_DIR}/web/gl_state.h")
 endif()
@@ -55,7 +55,7 @@ add_library(imgui_command_palette STATIC EXCLUDE_FROM_ALL
   ${palette_dir}/imcmd_command_palette.cpp ${palette_dir}/imcmd_fuzzy_search.cpp)
 target_include_directories(imgui_command_palette SYSTEM PUBLIC ${palette_dir})
 target_link_libraries(imgui_command_palette PUBLIC imgui_headers)
-target_compile_options(imgui_command_palette PRIVATE -w)
+target_compile_options(imgui_command_palette PRIVATE -w $<$<CONFIG:Release>:-O1>)
 
 # With -O2 and all sanitizers g++ takes minutes and gigabytes for single files of these. The memory that we hand to ImGui
 # stays watched; ImPlot's templates are beyond even that.

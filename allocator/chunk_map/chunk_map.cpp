@@ -8,13 +8,11 @@ namespace hbmscope::allocator {
 void ChunkMap::index(At chunk) {
   const auto& [address, at] = *chunk;
   if (at.state == State::free) free_[at.owner].emplace(at.bytes, address);
-  if (at.state == State::unmapped) unmapped_[at.owner].insert(address);
 }
 
 void ChunkMap::unindex(At chunk) {
   const auto& [address, at] = *chunk;
   if (at.state == State::free) free_[at.owner].erase({at.bytes, address});
-  if (at.state == State::unmapped) unmapped_[at.owner].erase(address);
 }
 
 ChunkMap::At ChunkMap::add(std::uint64_t address, const Chunk& chunk) {
@@ -82,12 +80,6 @@ const ChunkMap::FreeChunks& ChunkMap::free_of(std::uint32_t owner) const {
   return found == free_.end() ? none : found->second;
 }
 
-const std::set<std::uint64_t>& ChunkMap::unmapped_of(std::uint32_t owner) const {
-  static const std::set<std::uint64_t> none;
-  const auto found = unmapped_.find(owner);
-  return found == unmapped_.end() ? none : found->second;
-}
-
 std::uint64_t ChunkMap::largest_free_bytes() const {
   std::uint64_t largest = 0;
   for (const auto& [owner, chunks] : free_)
@@ -98,7 +90,6 @@ std::uint64_t ChunkMap::largest_free_bytes() const {
 std::vector<PoolBlock> ChunkMap::pool_blocks() const {
   std::vector<PoolBlock> blocks;
   for (const auto& [address, chunk] : chunks_) {
-    if (chunk.state == State::unmapped) continue;
     const bool in_use = chunk.state == State::in_use;
     blocks.push_back({address, chunk.bytes, in_use ? chunk.requested_bytes : 0, in_use});
   }

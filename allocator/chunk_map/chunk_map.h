@@ -1,5 +1,5 @@
-// Regions divided into chunks that are in use, free, or addresses without memory. A chunk is split at its low end and
-// joins neighbours of the same region and state. Free chunks are found by owner and size. Every operation is
+// Regions divided into chunks that are in use or free. A chunk is split at its low end, and free neighbours of the same
+// region are joined. Free chunks are found by owner and size. Every operation is
 // logarithmic in the number of chunks.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace hbmscope::allocator {
 
 class ChunkMap {
  public:
-  enum class State : std::uint8_t { in_use, free, unmapped };
+  enum class State : std::uint8_t { in_use, free };
   struct Chunk {
     std::uint64_t bytes = 0;
     std::uint64_t requested_bytes = 0;  // Only while in use.
@@ -29,11 +29,10 @@ class ChunkMap {
 
   At add(std::uint64_t address, const Chunk& chunk);
   void remove(At chunk);
-  // Shrinks a free or unmapped chunk to `bytes`, more than 0 and less than its size. The rest above becomes a new
-  // chunk.
+  // Shrinks a free chunk to `bytes`, more than 0 and less than its size. The rest above becomes a new chunk.
   At split(At chunk, std::uint64_t bytes);
   void set_state(At chunk, State state);
-  // Joins the chunk with neighbours of the same region and state. Returns the joined chunk.
+  // Joins a free chunk with its free neighbours of the same region. Returns the joined chunk.
   At join(At chunk);
 
   At find(std::uint64_t address) { return chunks_.find(address); }
@@ -44,9 +43,8 @@ class ChunkMap {
 
   const Chunks& chunks() const { return chunks_; }
   const FreeChunks& free_of(std::uint32_t owner) const;
-  const std::set<std::uint64_t>& unmapped_of(std::uint32_t owner) const;  // By address.
   std::uint64_t largest_free_bytes() const;
-  std::vector<PoolBlock> pool_blocks() const;  // Without unmapped chunks.
+  std::vector<PoolBlock> pool_blocks() const;
 
  private:
   void index(At chunk);
@@ -56,7 +54,6 @@ class ChunkMap {
 
   Chunks chunks_;
   std::map<std::uint32_t, FreeChunks> free_;  // By owner.
-  std::map<std::uint32_t, std::set<std::uint64_t>> unmapped_;
 };
 
 }  // namespace hbmscope::allocator

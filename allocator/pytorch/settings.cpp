@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "allocator/pytorch/options.h"
+#include "allocator/pytorch/caching_allocator.h"
 
 namespace hbmscope::allocator::pytorch {
 namespace {

@@ -1,14 +1,46 @@
 #include "allocator/xla_report/oom_log.h"
 
+#include <algorithm>
 #include <map>
+#include <string>
 
 #include <fmt/format.h>
 
-#include "allocator/xla_report/human_bytes.h"
-#include "allocator/xla_report/occupancy.h"
+#include "allocator/xla_gpu/bfc.h"
 
 namespace hbmscope::allocator {
 namespace {
+
+// The last line of XLA's report: all regions, one after another, in a hundred characters.
+constexpr std::uint64_t characters = 100;
+
+// `begin` and `bytes` are positions in all regions laid end to end, `total` bytes.
+void paint(std::string& text, std::uint64_t total, std::uint64_t begin, std::uint64_t bytes, char with) {
+  const std::uint64_t first = begin * characters / total, last = (begin + bytes - 1) * characters / total;
+  std::fill(text.begin() + static_cast<std::ptrdiff_t>(first), text.begin() + static_cast<std::ptrdiff_t>(last) + 1,
+            with);
+}
+
+// '*': requested bytes; 'x': the rest of a block; '_': free. If several parts cover a character, the last one wins.
+std::string occupancy_text(const xla_gpu::Bfc& allocator) {
+  std::uint64_t total = 0;
+  for (const xla_gpu::Region& region : allocator.regions()) total += region.claim.bytes;
+  if (total == 0) return "<allocator contains no memory>";
+  std::string text(characters, '_');
+  std::uint64_t before = 0;
+  for (const xla_gpu::Region& region : allocator.regions()) {
+    for (xla_gpu::ChunkIndex at = region.first; at != xla_gpu::no_chunk; at = allocator.chunk(at).next) {
+      const xla_gpu::Chunk& chunk = allocator.chunk(at);
+      if (!chunk.in_use) continue;
+      const std::uint64_t begin = before + chunk.address - region.claim.base;
+      const std::uint64_t wasted = chunk.bytes - chunk.requested_bytes;
+      if (wasted > 0) paint(text, total, begin + chunk.requested_bytes, wasted, 'x');
+      paint(text, total, begin, chunk.requested_bytes, '*');
+    }
+    before += region.claim.bytes;
+  }
+  return text;
+}
 
 using xla_gpu::Bfc;
 using xla_gpu::Chunk;
@@ -220,6 +252,15 @@ class OomLog {
 };
 
 }  // namespace
+
+std::string xla_human_bytes(std::uint64_t bytes) {
+  if (bytes < 1024) return fmt::format("{}B", bytes);
+  const char* unit = "KMGTPE";
+  // Integer division on the way, so the rest below a unit is truncated, not rounded.
+  for (; bytes >= 1024 * 1024; bytes /= 1024) ++unit;
+  const double value = static_cast<double>(bytes) / 1024;
+  return *unit == 'K' ? fmt::format("{:.1f}KiB", value) : fmt::format("{:.2f}{}iB", value, *unit);
+}
 
 Wording wording_of(xla_gpu::Version version) {
   return version == xla_gpu::Version::classic ? Wording::jax_0_7_1 : Wording::august_2026;

@@ -9,6 +9,10 @@
 
 namespace hbmscope::allocator {
 
+// Sizes as XLA's logs print them, for logs that must equal XLA's byte for byte. hbmscope's own output uses
+// analysis/units.
+std::string xla_human_bytes(std::uint64_t bytes);  // "1023B", "1.5KiB", "38.15MiB"; below 2^63.
+
 enum class Wording : std::uint8_t {
   jax_0_7_1,    // Raw byte counts, no ends.
   august_2026,  // Human-readable sizes, ends and tags, and a summary of what would have fit.

@@ -1,4 +1,5 @@
-// What-if about one line of your code: its blocks freed earlier, or donated (analysis/whatif/request_change.h).
+// What-if about one line of your code: its blocks freed earlier, or donated (RequestChange of
+// analysis/whatif/scenario.h).
 #pragma once
 
 #include <string_view>

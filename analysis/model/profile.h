@@ -17,7 +17,6 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/model/ids.h"
 #include "analysis/model/import_statistics.h"
 #include "analysis/model/string_table.h"
 

@@ -2,14 +2,27 @@
 // files, so every other column holds a 4-byte StringId.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "analysis/model/ids.h"
-
 namespace hbmscope {
+
+// Row numbers of the columns in a Profile. Each is its own type, so that a location can't be used as a function. They
+// are dense (0 .. count-1) and valid only within one Profile. The ids that a file uses (any 64-bit number) are dropped
+// at import.
+enum class StringId : std::uint32_t { empty = 0 };  // 0 is "" in every StringTable.
+enum class FunctionIndex : std::uint32_t { none = 0xffffffff };
+enum class LocationIndex : std::uint32_t {};
+enum class MappingIndex : std::uint32_t { none = 0xffffffff };
+enum class LabelSetIndex : std::uint32_t { none = 0 };  // 0 is the set without labels in every Profile.
+
+template <class Id>
+constexpr std::size_t row(Id id) {
+  return static_cast<std::size_t>(id);
+}
 
 class StringTable {
  public:

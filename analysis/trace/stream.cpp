@@ -7,6 +7,7 @@
 #include "analysis/trace/keyframe.h"
 #include "analysis/trace/net_changes.h"
 #include "analysis/trace/unanswered_refusals.h"
+#include "collector/wire/wire.h"
 
 namespace hbmscope {
 namespace {
@@ -22,6 +23,17 @@ bool is_held(const wire::RecordDescription* record, wire::BlockType type) {
 }
 
 }  // namespace
+
+// An attribute follows its allocation. Allocations from before the stream may get attributes at any time.
+std::vector<Attribute> AttributeTable::find(std::uint64_t allocation) const {
+  const std::uint64_t since = allocation == wire::before_the_stream ? 0 : allocation;
+  auto row = std::lower_bound(rows_.begin(), rows_.end(), since,
+                              [](const Attribute& attribute, std::uint64_t event) { return attribute.event < event; });
+  std::vector<Attribute> found;
+  std::copy_if(row, rows_.end(), std::back_inserter(found),
+               [&](const Attribute& attribute) { return attribute.allocation == allocation; });
+  return found;
+}
 
 std::optional<std::string> Stream::append(wire::SharedBlock block, Gap gap) {
   wire::DecodedBlock& decoded = growth_->decoded;

@@ -93,36 +93,6 @@ driver::Object DriverCall::context() const {
   return ask(Helper::context, &found) == driver::success ? found : nullptr;
 }
 
-// Whether a refused call can only concern the thread's device, whatever its arguments.
-static bool is_of_current_device(Entry entry) {
-  switch (entry) {
-    case Entry::cuMemAlloc:
-    case Entry::cuMemAlloc_v2:
-    case Entry::cuMemAllocPitch:
-    case Entry::cuMemAllocPitch_v2:
-    case Entry::cuMemAllocAsync:
-    case Entry::cuMemAllocAsync_ptsz:
-    case Entry::cuArrayCreate:
-    case Entry::cuArrayCreate_v2:
-    case Entry::cuArray3DCreate:
-    case Entry::cuArray3DCreate_v2:
-    case Entry::cuMipmappedArrayCreate:
-    case Entry::hipMalloc:
-    case Entry::hipExtMallocWithFlags:
-    case Entry::hipMallocPitch:
-    case Entry::hipMemAllocPitch:
-    case Entry::hipMalloc3D:
-    case Entry::hipMallocAsync:
-    case Entry::hipArrayCreate:
-    case Entry::hipArray3DCreate:
-    case Entry::hipMallocArray:
-    case Entry::hipMalloc3DArray:
-    case Entry::hipMipmappedArrayCreate:
-    case Entry::hipMallocMipmappedArray: return true;
-    default: return false;
-  }
-}
-
 std::uint64_t DriverCall::free_bytes() const {
   driver::Size free = 0, total = 0;
   if (is_hip()) return driver::find_free_bytes_after_failure(free) ? free : wire::unknown_bytes;
@@ -132,12 +102,11 @@ std::uint64_t DriverCall::free_bytes() const {
 
 void DriverCall::refuse(RefusedRequest request) const {
   const std::uint32_t heap_of_thread = driver::device_heap(*this);
-  const bool is_create = entry == Entry::cuMemCreate || entry == Entry::hipMemCreate;
-  const bool is_of_thread = is_of_current_device(entry) || (is_create && request.heap == heap_of_thread);
+  const std::uint32_t heap = request.heap == RefusedRequest::of_the_thread ? heap_of_thread : request.heap;
   wire::DriverRefusalRecord record;
   record.requested = request.bytes;
-  record.available = is_of_thread ? free_bytes() : wire::unknown_bytes;
-  record.heap = request.heap == RefusedRequest::of_the_thread ? heap_of_thread : request.heap;
+  record.available = request.is_from_device && heap == heap_of_thread ? free_bytes() : wire::unknown_bytes;
+  record.heap = heap;
   record.call = text_of(entry);
   record.error = driver::out_of_memory;
   record.stack = take_stack();

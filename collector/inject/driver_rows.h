@@ -31,14 +31,17 @@ driver::Result ask_driver(Api api, Helper which, Parameters... parameters) {
   return result;
 }
 
-// What a refused call requested.
+// What a refused call requested, and of which memory: made by of_device() and its like below. A number does not
+// convert, so no row of the tables can leave the memory out.
 struct RefusedRequest {
   static constexpr std::uint32_t of_the_thread = ~0U;  // The heap of the calling thread's device.
   std::uint64_t bytes = 0;                             // 0: unknown, or the call requests none.
   std::uint32_t heap = of_the_thread;                  // 0: unknown.
+  bool is_from_device = false;  // Straight from the device, so what is free there is reported with the refusal.
 
-  RefusedRequest(std::uint64_t requested) : bytes(requested) {}  // NOLINT(google-explicit-constructor)
-  RefusedRequest(std::uint64_t requested, std::uint32_t of_heap) : bytes(requested), heap(of_heap) {}
+  RefusedRequest(std::nullptr_t) {}  // NOLINT(google-explicit-constructor): a literal 0, for a call that requests none.
+  RefusedRequest(std::uint64_t requested, std::uint32_t of_heap, bool from_device = false)
+      : bytes(requested), heap(of_heap), is_from_device(from_device) {}
 };
 
 // A driver call, from either back end, with everything that its rows need.
@@ -165,7 +168,13 @@ std::uint32_t device_heap(const DriverCall& call);  // Of the thread's device.
 Device device_of_heap(std::uint32_t heap);          // devices_max: the heap is of no device.
 std::uint32_t managed_heap();
 std::uint32_t host_heap();
-// Of calls that name another place than the thread's device.
+// The memory that a call requested: of the thread's device, or of the place that the call names.
+inline RefusedRequest of_device(Size bytes) {
+  return {bytes, RefusedRequest::of_the_thread, true};
+}
+inline RefusedRequest of_addresses(Size bytes) {  // Addresses without memory.
+  return {bytes, RefusedRequest::of_the_thread};
+}
 inline RefusedRequest of_host(Size bytes) {
   return {bytes, host_heap()};
 }
@@ -173,7 +182,7 @@ inline RefusedRequest of_managed(Size bytes) {
   return {bytes, managed_heap()};
 }
 inline RefusedRequest of_location(Size bytes, const AllocationProperties* properties) {
-  return {bytes, properties == nullptr ? 0 : heap_at(index_of_location(properties->location))};
+  return {bytes, properties == nullptr ? 0 : heap_at(index_of_location(properties->location)), true};
 }
 
 // Sets what is called when the driver has given the process memory, which may be for a framework's pool whose first

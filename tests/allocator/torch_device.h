@@ -8,7 +8,7 @@
 
 #include <map>
 
-#include "allocator/pytorch/stream_progress.h"
+#include "allocator/pytorch/pending_frees.h"
 #include "allocator/upstream/upstream.h"
 #include "tests/allocator/torch_trace.h"
 

@@ -1,5 +1,5 @@
 // Memory dumps of one failure: several files, one heap.
-#include "analysis/read/bfc/dump_attempts.h"
+#include "analysis/read/bfc/read_memory_dump.h"
 
 #include <filesystem>
 #include <fstream>

@@ -5,7 +5,6 @@
 #include <fstream>
 #include <random>
 
-#include "analysis/read/array_listing/array_type.h"
 #include "analysis/read/array_listing/read_array_listing.h"
 
 namespace hbmscope {

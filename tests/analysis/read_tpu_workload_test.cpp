@@ -12,7 +12,6 @@
 #include "analysis/query/program_memory.h"
 #include "analysis/read/tpu_oom/read_tpu_oom.h"
 #include "analysis/read/tpu_oom/tpu_report.h"
-#include "analysis/read/tpu_workload/expression.h"
 #include "analysis/read/tpu_workload/json_node.h"
 #include "analysis/read/tpu_workload/read_tpu_workload.h"
 #include "analysis/read/tpu_workload/trace_from_emulation.h"

@@ -1,4 +1,4 @@
-#include "analysis/whatif/request_change.h"
+#include "analysis/whatif/scenario.h"
 
 #include <gtest/gtest.h>
 

@@ -64,7 +64,7 @@ class Walk {
       require(g.is_expandable.at(i) <= 1 && g.device.at(i) >= -1, "a device");
       static_cast<void>(g.address.at(i) + g.pool_first.at(i) + g.pool_second.at(i));
       static_cast<void>(g.stream.at(i));
-      static_cast<void>(text_from_segment_type(g.type.at(i)));
+      static_cast<void>(g.type.at(i));
       stack(g.stack.at(i));
     }
   }
@@ -73,7 +73,7 @@ class Walk {
     const TorchBlocks& b = s_.blocks;
     for (std::size_t i = 0; i < b.size(); ++i) {
       require(is_size(b.size_bytes.at(i), false) && is_size(b.requested_bytes.at(i), true), "a size");
-      static_cast<void>(text_from_block_state(b.state.at(i)));
+      static_cast<void>(b.state.at(i));
       stack(b.stack.at(i));
       text(b.user_metadata.at(i));
     }

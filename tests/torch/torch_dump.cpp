@@ -30,6 +30,25 @@ class Fnv {
   std::uint64_t value_ = 1469598103934665603U;
 };
 
+std::string_view text_from_segment_type(TorchSegmentType type) {
+  switch (type) {
+    case TorchSegmentType::small: return "small";
+    case TorchSegmentType::large: return "large";
+    case TorchSegmentType::unknown: break;
+  }
+  return "unknown";
+}
+
+std::string_view text_from_block_state(TorchBlockState state) {
+  switch (state) {
+    case TorchBlockState::active_allocated: return "active_allocated";
+    case TorchBlockState::active_pending_free: return "active_pending_free";
+    case TorchBlockState::inactive: return "inactive";
+    case TorchBlockState::unknown: break;
+  }
+  return "unknown";
+}
+
 std::string number(std::int64_t value, std::int64_t absent) {
   return value == absent ? "-" : fmt::format("{}", value);
 }

@@ -1,5 +1,5 @@
 // Graphs of work: kept so that a program can ask for what it built. Launching one takes the memory of its allocation
-// nodes (graph_memory.h), and does nothing else.
+// nodes (GraphMemory in machine.h), and does nothing else.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,97 @@
 #include "allocator/device/model/machine.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "allocator/device/model/address_space.h"
 
 namespace hbmscope::device {
+
+Outcome GraphMemory::hold(Ledger& ledger, const void* executable, Bytes bytes) {
+  if (bytes > reserved_ && !ledger.take(bytes - reserved_)) return Outcome::out_of_memory;
+  reserved_ = std::max(reserved_, bytes);
+  reserved_peak_ = std::max(reserved_peak_, reserved_);
+  held_by_[executable] = bytes;
+  used_peak_ = std::max(used_peak_, bytes);
+  return Outcome::ok;
+}
+
+void GraphMemory::trim(Ledger& ledger) {
+  const Bytes kept = used();
+  ledger.give_back(reserved_ - kept);
+  reserved_ = kept;
+}
+
+Bytes GraphMemory::used() const {
+  Bytes largest = 0;
+  for (const auto& [executable, bytes] : held_by_) largest = std::max(largest, bytes);
+  return largest;
+}
+
+Answer SmallBlocks::allocate(Ledger& ledger, Bytes bytes) {
+  bytes = round_up(bytes, small_unit_bytes);
+  for (auto& [begin, holes] : pages_)
+    if (const auto offset = holes.take_first_fit(bytes)) return {Outcome::ok, begin + *offset};
+  if (!ledger.take(page_bytes_)) return {Outcome::out_of_memory, 0};
+  const Address begin = reserve_addresses(page_bytes_, page_bytes_, Access::read_write);
+  if (begin == 0) {
+    ledger.give_back(page_bytes_);
+    return {Outcome::out_of_memory, 0};
+  }
+  pages_.emplace(begin, Holes(page_bytes_)).first->second.take_first_fit(bytes);
+  return {Outcome::ok, begin};
+}
+
+void SmallBlocks::free(Ledger& ledger, Address address, Bytes bytes) {
+  const auto page = std::prev(pages_.upper_bound(address));
+  page->second.put_back(address - page->first, round_up(bytes, small_unit_bytes));
+  if (!page->second.nothing_is_taken()) return;
+  release_addresses(page->first, page_bytes_);
+  pages_.erase(page);
+  ledger.give_back(page_bytes_);
+}
+
+Outcome Device::open_context() {
+  if (!ledger_.take(context_bytes_)) return ledger_.noted(context_bytes_, Outcome::out_of_memory);
+  ++contexts_;
+  return Outcome::ok;
+}
+
+void Device::close_context() {
+  if (contexts_ == 0) return;
+  --contexts_;
+  ledger_.give_back(context_bytes_);
+}
+
+Answer Device::allocate(Ranges& ranges, Bytes bytes, std::uint64_t context, Kind kind) {
+  if (bytes == 0) return {Outcome::invalid, 0};
+  Answer answer;
+  if (small_.is_small(bytes)) {
+    answer = small_.allocate(ledger_, bytes);
+  } else {
+    if (bytes > ledger_.total_bytes()) return {Outcome::out_of_memory, 0};  // Rounding up must not overflow.
+    const Bytes taken = round_up(bytes, granularity_);
+    if (!ledger_.take(taken)) return {Outcome::out_of_memory, 0};
+    answer.address = reserve_addresses(taken, granularity_, Access::read_write);
+    if (answer.address == 0) {
+      ledger_.give_back(taken);
+      return {Outcome::out_of_memory, 0};
+    }
+  }
+  if (answer.outcome == Outcome::ok) ranges.add(answer.address, bytes, kind, ordinal_, context);
+  return answer;
+}
+
+void Device::free(Ranges& ranges, const Range& range) {
+  ranges.remove(range.begin);
+  if (small_.is_small(range.bytes)) {
+    small_.free(ledger_, range.begin, range.bytes);
+    return;
+  }
+  const Bytes taken = round_up(range.bytes, granularity_);
+  release_addresses(range.begin, taken);
+  ledger_.give_back(taken);
+}
 
 Machine::Machine(const Settings& settings)
     : granularity_(settings.granularity), virtual_memory_(settings.granularity), contents_(settings.host_bytes_max) {

@@ -8,13 +8,94 @@
 #include <vector>
 
 #include "allocator/device/model/contents.h"
-#include "allocator/device/model/device.h"
-#include "allocator/device/model/graph_memory.h"
+#include "allocator/device/model/holes.h"
+#include "allocator/device/model/ledger.h"
 #include "allocator/device/model/pool.h"
+#include "allocator/device/model/ranges.h"
 #include "allocator/device/model/settings.h"
 #include "allocator/device/model/virtual_memory.h"
 
 namespace hbmscope::device {
+
+// Memory of the allocation nodes of all graphs of one device. Documented: graphs that don't run at the same time share
+// physical memory; it is taken when a graph is uploaded or launched, stays with the device afterwards, and is returned
+// by cuDeviceGraphMemTrim. Here work runs at once, so the largest graph decides: one of 3 MiB and one of 5 MiB take 5
+// MiB.
+class GraphMemory {
+ public:
+  // `executable` identifies a graph that is uploaded or launched and needs that many bytes at its peak.
+  [[nodiscard]] Outcome hold(Ledger& ledger, const void* executable, Bytes bytes);
+  // The executable graph has been destroyed: what it held can be trimmed.
+  void forget(const void* executable) { held_by_.erase(executable); }
+  // Returns what no executable graph needs.
+  void trim(Ledger& ledger);
+
+  Bytes reserved() const { return reserved_; }
+  Bytes reserved_peak() const { return reserved_peak_; }
+  Bytes used() const;  // By executable graphs that were uploaded or launched.
+  Bytes used_peak() const { return used_peak_; }
+  void reset_reserved_peak() { reserved_peak_ = reserved_; }
+  void reset_used_peak() { used_peak_ = used(); }
+
+ private:
+  std::map<const void*, Bytes> held_by_;
+  Bytes reserved_ = 0, reserved_peak_ = 0, used_peak_ = 0;
+};
+
+// Small requests share pages of 2 MiB: two requests for 512 B take 2 MiB of a device, not 4 MiB. Assumed, because the
+// driver's rules are not public: requests of less than half a page share, they are rounded up to 512 B, the lowest
+// place that is large enough is used, and an empty page is given back at once. Pages are as large as the granularity;
+// if that is 1 KiB or less, nothing shares.
+inline constexpr Bytes small_unit_bytes = 512;
+
+class SmallBlocks {
+ public:
+  explicit SmallBlocks(Bytes page_bytes) : page_bytes_(page_bytes) {}
+
+  bool is_small(Bytes bytes) const { return page_bytes_ / 2 > small_unit_bytes && bytes < page_bytes_ / 2; }
+  // `bytes` is small and not 0. A new page is taken from the ledger.
+  Answer allocate(Ledger& ledger, Bytes bytes);
+  // `bytes` as in the request.
+  void free(Ledger& ledger, Address address, Bytes bytes);
+
+ private:
+  Bytes page_bytes_;
+  std::map<Address, Holes> pages_;
+};
+
+// One device: its memory as a number, and the blocks of cuMemAlloc in it.
+class Device {
+ public:
+  Device(int ordinal, Ledger ledger, Bytes context_bytes, Bytes granularity = granularity_bytes)
+      : ordinal_(ordinal),
+        context_bytes_(context_bytes),
+        granularity_(granularity),
+        ledger_(ledger),
+        small_(granularity) {}
+
+  // A context takes memory for itself: the heap of printf and malloc, code, page tables. Each of a device's contexts
+  // takes as much as the first.
+  Outcome open_context();
+  void close_context();
+  int contexts() const { return contexts_; }
+  Bytes context_bytes() const { return context_bytes_; }
+
+  // Small requests share pages (SmallBlocks), others are rounded up to the granularity. `kind` is device or array.
+  Answer allocate(Ranges& ranges, Bytes bytes, std::uint64_t context, Kind kind = Kind::device);
+  // `range` is on this device, and of one of those kinds.
+  void free(Ranges& ranges, const Range& range);
+
+  int ordinal() const { return ordinal_; }
+  Ledger& ledger() { return ledger_; }
+  const Ledger& ledger() const { return ledger_; }
+
+ private:
+  int ordinal_;
+  Bytes context_bytes_, granularity_;
+  int contexts_ = 0;
+  Ledger ledger_;
+  SmallBlocks small_;
+};
 
 class Machine {
  public:

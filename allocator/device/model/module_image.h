@@ -20,7 +20,6 @@ class ModuleImage {
   // `image` as passed to cuModuleLoadData: its size is in its headers. What is not a cubin has no variables.
   static ModuleImage read(const void* image);
   std::optional<GlobalVariable> find_global(const char* name) const;
-  bool is_cubin() const { return !elf_.empty(); }
 
  private:
   std::string elf_;

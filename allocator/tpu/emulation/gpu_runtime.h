@@ -4,12 +4,34 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 
+#include "allocator/catalog/catalog.h"
 #include "allocator/tpu/emulation/event_log.h"
-#include "allocator/tpu/emulation/gpu_pool.h"
+#include "allocator/upstream/virtual_addresses.h"
 
 namespace hbmscope::allocator::tpu {
+
+// The same requests on a GPU: JAX's pool (allocator/xla_gpu) with as many bytes as the TPU's usable HBM. It can't move
+// blocks. Sizes are those of the TPU, so that only the runtimes differ. A program's temporaries are one buffer while it
+// runs, as in XLA:GPU.
+class GpuPool {
+ public:
+  explicit GpuPool(std::uint64_t bytes);
+
+  std::optional<Allocation> allocate(std::uint64_t bytes);
+  void free(std::uint64_t address) { allocator_->free(address); }
+  const Allocator& allocator() const { return *allocator_; }
+  static std::string_view version();  // Of the allocator, with its certainty.
+  std::uint64_t base() const { return base_; }
+
+ private:
+  VirtualAddresses upstream_;
+  std::unique_ptr<Allocator> allocator_;
+  std::uint64_t base_ = 0;
+};
 
 class GpuRuntime {
  public:

@@ -52,7 +52,6 @@ class HbmRuntime {
   void forget(ProgramId program);
 
   const HbmMemory& memory() const { return memory_; }
-  std::size_t loaded_programs() const { return loaded_.size(); }
   std::uint64_t loaded_code_bytes() const;
 
  private:

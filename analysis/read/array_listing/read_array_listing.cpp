@@ -4,18 +4,36 @@
 #include <array>
 #include <fstream>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "analysis/read/array_listing/array_type.h"
-#include "analysis/read/array_listing/read_rows.h"
 #include "analysis/read/file_bytes.h"
 #include "analysis/units/utf8.h"
 
 namespace hbmscope {
 namespace {
+
+std::vector<std::string> cells_of(std::string_view line) {
+  std::vector<std::string> cells;
+  for (std::size_t begin = 0; begin <= line.size();) {
+    const std::size_t end = std::min(line.find('\t', begin), line.size());
+    cells.emplace_back(line.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return cells;
+}
+
+using Renaming = std::pair<std::string_view, std::string_view>;
+
+// Prefixes that other producers use instead of XLA's one or two letters; bits follow. The first match is used.
+constexpr std::array beginnings = {Renaming{"bfloat", "bf"}, Renaming{"float8_", "f8"}, Renaming{"float4_", "f4"},
+                                   Renaming{"float", "f"},   Renaming{"uint", "u"},     Renaming{"int", "s"},
+                                   Renaming{"complex", "c"}, Renaming{"f8_", "f8"},     Renaming{"i", "s"}};
+// Complete names, after their prefix was replaced by XLA's.
+constexpr std::array whole = {Renaming{"bool", "pred"}, Renaming{"f4", "f4e2m1fn"}, Renaming{"f8e8m0", "f8e8m0fnu"}};
 
 namespace tpu = allocator::tpu;
 using Json = nlohmann::ordered_json;
@@ -173,6 +191,40 @@ std::vector<ListedArray> arrays_of(std::span<const std::uint8_t> bytes) {
 }
 
 }  // namespace
+
+std::optional<TextRow> next_row(std::string_view text, std::size_t& offset, std::uint64_t& line) {
+  while (offset < text.size()) {
+    const std::size_t begin = offset, end = std::min(text.find('\n', begin), text.size());
+    std::string_view row = text.substr(begin, end - begin);
+    offset = end + 1;
+    ++line;
+    if (row.ends_with('\r')) row.remove_suffix(1);
+    if (!row.empty()) return TextRow{cells_of(row), line, begin};
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> find_column(const std::vector<std::string>& head, std::string_view name) {
+  const auto found = std::find(head.begin(), head.end(), name);
+  if (found == head.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - head.begin());
+}
+
+const allocator::tpu::ElementType* find_array_type(std::string_view name) {
+  if (const auto* type = allocator::tpu::find_element_type(name)) return type;
+  constexpr std::string_view torch = "torch.";
+  if (name.starts_with(torch)) name.remove_prefix(torch.size());
+  std::string text(name.substr(0, 32));
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
+  for (const auto& [from, to] : beginnings) {
+    if (!text.starts_with(from)) continue;
+    text = std::string(to) + text.substr(from.size());
+    break;
+  }
+  for (const auto& [from, to] : whole)
+    if (text == from) text = to;
+  return allocator::tpu::find_element_type(text);
+}
 
 Result<std::vector<ListedArray>> parse_array_listing(std::span<const std::uint8_t> bytes, const std::string& name) {
   try {

@@ -3,14 +3,33 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "allocator/tpu/element_type.h"
 #include "allocator/tpu/shape.h"
 #include "analysis/model/result.h"
 
 namespace hbmscope {
+
+// Tab-separated rows below a header line that names the columns.
+struct TextRow {
+  std::vector<std::string> cells;
+  std::uint64_t line = 0;    // From 1.
+  std::uint64_t offset = 0;  // The offset of its first byte.
+};
+
+// The next non-empty line without its line end; advances `offset` and `line` past it. Nothing at the end.
+std::optional<TextRow> next_row(std::string_view text, std::size_t& offset, std::uint64_t& line);
+// The index of a column; nothing if there is none.
+std::optional<std::size_t> find_column(const std::vector<std::string>& head, std::string_view name);
+
+// The name in XLA ("bf16"), numpy and jax ("bfloat16"), torch ("torch.bfloat16") or safetensors ("BF16"). Null:
+// unknown.
+const allocator::tpu::ElementType* find_array_type(std::string_view name);
 
 struct ListedArray {
   std::string name;             // "params/dense/kernel"; in a list without names "row 3".

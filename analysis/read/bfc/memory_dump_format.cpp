@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "analysis/read/bfc/dump_attempts.h"
 #include "analysis/read/bfc/read_memory_dump.h"
 #include "analysis/read/bfc/trace_from_bfc.h"
 #include "analysis/read/trace_content.h"

@@ -12,6 +12,7 @@
 
 #include "analysis/model/result.h"
 #include "analysis/read/hlo/program.h"
+#include "analysis/trace/trace.h"
 
 namespace hbmscope::hlo {
 
@@ -40,5 +41,10 @@ std::optional<LivePeak> read_live_peak(std::span<const std::uint8_t> bytes);
 // that lives longer, shares its memory. Returns how many values of such arenas have no range and are left out of the
 // order.
 std::uint64_t add_heap_traces(Program& program, const LiveRanges& ranges);
+
+// A -live-range.txt alone: the values that are live at the peak, which are the only ones whose sizes it has, with their
+// times. It has no addresses, and no kinds and memory spaces of values.
+Trace trace_from_live_ranges(const LiveRanges& ranges, const LivePeak& peak, const std::string& name,
+                             std::uint64_t bytes);
 
 }  // namespace hbmscope::hlo

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "analysis/read/hlo/shape_sizes.h"
 #include "analysis/read/hlo/value_flow.h"
 
 namespace hbmscope::hlo {

@@ -8,7 +8,6 @@
 #include "analysis/read/hlo/read_buffer_assignment.h"
 #include "analysis/read/hlo/read_hlo_proto.h"
 #include "analysis/read/hlo/read_memory_usage_report.h"
-#include "analysis/read/hlo/trace_from_live_ranges.h"
 #include "analysis/read/hlo/trace_from_live_values.h"
 #include "analysis/read/hlo/trace_from_program.h"
 

@@ -4,15 +4,25 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "analysis/read/bfc/bfc_dump.h"
-#include "analysis/read/log/traceback.h"
 #include "analysis/read/log/wording.h"
 #include "analysis/read/tpu_oom/tpu_report.h"
 
 namespace hbmscope::log {
+
+// The Python traceback that a log shows before an error: its frames become the stack of the request.
+struct TracebackFrame {
+  std::string function, file;
+  std::uint32_t line = 0;
+};
+
+// Of the traceback that ends where `lines` ends, outermost first; empty: there is none. If `lines` begins later than
+// the traceback, the outer frames are missing. `lines` have no prefixes.
+std::vector<TracebackFrame> find_traceback(std::span<const std::string> lines);
 
 struct Place {
   std::uint64_t line = 0, byte = 0;  // Lines from 1.

@@ -1,15 +1,183 @@
 #include "analysis/read/log/log_reader.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "analysis/read/log/log_line.h"
-#include "analysis/read/log/peak_buffers.h"
-#include "analysis/read/log/speaker.h"
 #include "analysis/read/log/trigger_scan.h"
+#include "analysis/read/tpu_oom/tpu_report.h"
+#include "analysis/units/ascii.h"
 
 namespace hbmscope::log {
 namespace {
+
+// Who wrote a line of a log that several processes write to: torchrun, Ray, Slurm, MPI, Docker and Kubernetes put a
+// name or number before each line.
+struct Speaker {
+  std::string_view name;              // As in the text; empty: the line has no such prefix.
+  std::optional<std::uint32_t> rank;  // If the prefix is a rank's number.
+  std::size_t begin = 0;              // Where the line's own text begins, also after a time stamp.
+};
+
+std::optional<std::uint32_t> number_of(std::string_view text) {
+  std::uint32_t value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// A prefix: its name and length; 0: the line has none of this kind.
+struct Prefix {
+  std::string_view name;
+  std::optional<std::uint32_t> rank;
+  std::size_t size = 0;
+};
+
+// "[rank3]:", "[rank3]: ", and "[default3]:", which torchrun --tee writes.
+Prefix ranked(std::string_view line) {
+  for (const std::string_view word : {"[rank", "[default"}) {
+    if (!line.starts_with(word)) continue;
+    const std::size_t end = line.find("]:");
+    if (end == std::string_view::npos) continue;
+    if (const auto rank = number_of(line.substr(word.size(), end - word.size())))
+      return {line.substr(0, end + 1), rank, end + 2};
+  }
+  return {};
+}
+
+// "[1,3]<stderr>:", of mpirun --tag-output.
+Prefix of_mpi(std::string_view line) {
+  if (!line.starts_with('[')) return {};
+  const std::size_t comma = line.find(','), end = line.find("]<std");
+  if (comma == std::string_view::npos || end == std::string_view::npos || comma > end) return {};
+  const auto rank = number_of(line.substr(comma + 1, end - comma - 1));
+  const std::size_t colon = line.find(">:", end);
+  if (!rank || colon == std::string_view::npos || colon > end + 10) return {};
+  return {line.substr(0, end + 1), rank, colon + 2};
+}
+
+// "(EngineCore_DP0 pid=4711) ", "(train_fn pid=4711, ip=10.0.0.7) ", of vLLM and Ray.
+Prefix of_ray(std::string_view line) {
+  constexpr std::size_t longest = 200;
+  if (!line.starts_with('(')) return {};
+  const std::size_t end = line.find(')'), pid = line.find(" pid=");
+  if (end == std::string_view::npos || pid == std::string_view::npos || pid > end || end > longest) return {};
+  return {line.substr(0, end + 1), std::nullopt, end + 1};
+}
+
+// "3: ", of srun --label.
+Prefix of_slurm(std::string_view line) {
+  constexpr std::size_t digits_max = 5;
+  const std::size_t digits = std::min(line.find_first_not_of("0123456789"), line.size());
+  if (digits == 0 || digits > digits_max || !line.substr(digits).starts_with(": ")) return {};
+  return {line.substr(0, digits + 1), number_of(line.substr(0, digits)), digits + 2};
+}
+
+// "worker-0  | ", of docker compose.
+Prefix of_compose(std::string_view line) {
+  constexpr std::size_t longest = 64;
+  const std::size_t bar = line.substr(0, longest).find(" | ");
+  if (bar == std::string_view::npos || bar == 0) return {};
+  std::string_view name = line.substr(0, bar);
+  while (name.ends_with(' ')) name.remove_suffix(1);
+  const bool is_name = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' || c == '.';
+  });
+  return is_name ? Prefix{name, std::nullopt, bar + 3} : Prefix{};
+}
+
+// "[pod/trainer-0/main] ", of kubectl logs --prefix.
+Prefix of_kubernetes(std::string_view line) {
+  if (!line.starts_with("[pod/")) return {};
+  const std::size_t end = line.find("] ");
+  return end == std::string_view::npos ? Prefix{} : Prefix{line.substr(0, end + 1), std::nullopt, end + 2};
+}
+
+// "2026-07-13T01:58:23.985Z " before the line's own prefix.
+std::size_t time_stamp(std::string_view line) {
+  if (line.size() < 20 || !is_digit(line[0]) || line[4] != '-' || line[7] != '-' || line[10] != 'T' || line[13] != ':')
+    return 0;
+  const std::size_t blank = line.find(' ');
+  return blank == std::string_view::npos || blank > 40 ? 0 : blank + 1;
+}
+
+Speaker find_speaker(std::string_view line) {
+  constexpr int prefixes_max = 3;
+  Speaker speaker;
+  for (int i = 0; i < prefixes_max; ++i) {
+    const std::string_view rest = line.substr(speaker.begin);
+    if (const std::size_t stamp = time_stamp(rest); stamp > 0) {
+      speaker.begin += stamp;
+      continue;
+    }
+    Prefix prefix;
+    for (const auto find : {ranked, of_mpi, of_ray, of_kubernetes, of_slurm, of_compose})
+      if (prefix.size == 0) prefix = find(rest);
+    if (prefix.size == 0) break;
+    if (speaker.name.empty()) speaker.name = prefix.name;
+    if (!speaker.rank) speaker.rank = prefix.rank;
+    speaker.begin += prefix.size;
+    if (line.substr(speaker.begin).starts_with(' ')) ++speaker.begin;
+  }
+  return speaker;
+}
+
+// The table "Peak buffers:" of XLA, which lists the largest buffers of a program at its peak
+// (xla/service/buffer_assignment.cc).
+std::optional<std::string_view> after(std::string_view line, std::string_view words) {
+  if (!line.starts_with(words)) return std::nullopt;
+  line.remove_prefix(words.size());
+  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+  return line;
+}
+
+// op_name="jit(f)/dot" source_file="/a/b.py" source_line=12
+void read_operator(std::string_view text, tpu_oom::Allocation& buffer) {
+  const auto value_of = [&](std::string_view key) {
+    const std::size_t at = text.find(key);
+    return at == std::string_view::npos ? std::string_view() : text.substr(at + key.size());
+  };
+  const std::string_view name = value_of("op_name=\""), file = value_of("source_file=\""),
+                         line = value_of("source_line=");
+  buffer.op_name = name.substr(0, name.find('"'));
+  buffer.source_file = file.substr(0, file.find('"'));
+  std::from_chars(line.data(), line.data() + line.size(), buffer.source_line);
+}
+
+// Adds what the line says to the last buffer; "Buffer 3:" begins one. False: the line is not of the table.
+bool read_peak_buffer(std::string_view line, std::vector<tpu_oom::Allocation>& buffers) {
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  if (line.starts_with("Peak buffers:")) return true;
+  if (line.starts_with("Buffer ") && line.ends_with(':')) {
+    buffers.emplace_back();
+    return true;
+  }
+  if (buffers.empty() || buffers.back().is_whole) return false;
+  tpu_oom::Allocation& buffer = buffers.back();
+  if (line.find("==========") != std::string_view::npos)
+    buffer.is_whole = true;
+  else if (const auto size = after(line, "Size:"))
+    buffer.size = WordCursor(*size, 0).take_size();
+  else if (const auto operation = after(line, "Operator:"))
+    read_operator(*operation, buffer);
+  else if (const auto label = after(line, "XLA Label:"))
+    buffer.label = *label;
+  else if (const auto shape = after(line, "Shape:"))
+    buffer.shape = *shape;
+  else if (const auto parameter = after(line, "Entry Parameter Subshape:")) {
+    buffer.shape = *parameter;
+    buffer.type = "parameter";
+  } else {
+    return false;
+  }
+  return true;
+}
 
 constexpr std::size_t line_bytes_max = std::size_t{4} << 20;  // A longer line is read in pieces.
 constexpr std::size_t look_behind = std::size_t{64} << 10;    // What is kept for tracebacks.

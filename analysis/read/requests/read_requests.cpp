@@ -1,20 +1,170 @@
 #include "analysis/read/requests/read_requests.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <cstring>
+#include <memory>
+#include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
+#include <zstd.h>
 #include <nlohmann/json.hpp>
 
-#include "analysis/read/requests/inflate_zstd.h"
+#include "allocator/replay/state.h"
+#include "analysis/model/result.h"
 #include "analysis/read/requests/request_line.h"
-#include "analysis/read/requests/request_state.h"
+#include "analysis/units/format.h"
 
 namespace hbmscope {
 namespace {
+
+// {"snap": i, ...} and {"final": i, ...}: the state after i operations.
+LineResult<allocator::RecordedState> state_from_json(const nlohmann::json& line);
+
+using allocator::RecordedState;
+using nlohmann::json;
+
+LineResult<std::vector<std::uint64_t>> numbers_from_json(const json& list, const std::string& what) {
+  if (!list.is_array()) return LineFailure(fmt::format("{} is no list", what));
+  std::vector<std::uint64_t> numbers;
+  for (const json& value : list) {
+    const auto number = number_from_json(value, fmt::format("a number of {}", what));
+    if (!number) return LineFailure(number.error());
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+LineResult<std::vector<std::vector<std::uint64_t>>> rows_from_json(const json& list, const std::string& what,
+                                                                   std::size_t columns) {
+  if (!list.is_array()) return LineFailure(fmt::format("{} is no list", what));
+  std::vector<std::vector<std::uint64_t>> rows;
+  for (const json& row : list) {
+    auto numbers = numbers_from_json(row, what);
+    if (!numbers) return LineFailure(numbers.error());
+    if (numbers->size() != columns) return LineFailure(fmt::format("a row of {} has not {} numbers", what, columns));
+    rows.push_back(std::move(*numbers));
+  }
+  return rows;
+}
+
+LineResult<bool> take_chunks(const json& value, RecordedState& state) {
+  const auto rows = rows_from_json(value, "chunk_list", 4);
+  if (!rows) return LineFailure(rows.error());
+  state.chunk_list.emplace();
+  for (const auto& row : *rows) {
+    if (row[0] > 0xfffffffe || row[3] > 1)
+      return LineFailure("a row of chunk_list is no [region, offset, bytes, 0 or 1]");
+    state.chunk_list->push_back({static_cast<std::uint32_t>(row[0]), row[1], row[2], row[3] == 1});
+  }
+  return true;
+}
+
+LineResult<bool> take_hash(const json& value, RecordedState& state) {
+  const std::string text = value.is_string() ? value.get<std::string>() : std::string();
+  std::uint64_t hash = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), hash, 16);
+  if (text.empty() || parsed.ec != std::errc() || parsed.ptr != text.data() + text.size())
+    return LineFailure("fnv1a is no hexadecimal number of 64 bits");
+  state.hash = hash;
+  return true;
+}
+
+LineResult<bool> take(const std::string& key, const json& value, RecordedState& state) {
+  if (key == "fragmentation") {
+    if (!value.is_number() && !value.is_null()) return LineFailure("fragmentation is neither a number nor null");
+    state.has_fragmentation = true;
+    if (value.is_number()) state.fragmentation = static_cast<float>(value.get<double>());
+    return true;
+  }
+  if (key == "fnv1a") return take_hash(value, state);
+  if (key == "chunk_list") return take_chunks(value, state);
+  if (key == "bins") {
+    auto rows = rows_from_json(value, key, 5);
+    if (!rows) return LineFailure(rows.error());
+    state.bins = std::move(*rows);
+    return true;
+  }
+  if (key == "region_order") {
+    auto numbers = numbers_from_json(value, key);
+    if (!numbers) return LineFailure(numbers.error());
+    state.region_order = std::move(*numbers);
+    return true;
+  }
+  const auto number = number_from_json(value, key);
+  const bool is_known = allocator::find_number({}, key).has_value();
+  if (!number && is_known) return LineFailure(number.error());
+  // Unknown numbers are kept by name, so that a check can report what it did not compare.
+  state.numbers.push_back({key, number.value_or(0)});
+  return true;
+}
+
+LineResult<RecordedState> state_from_json(const json& line) {
+  RecordedState state;
+  const bool is_final = line.contains("final");
+  const auto operations = number_at(line, is_final ? "final" : "snap");
+  if (!operations) return LineFailure(operations.error());
+  state.operations_before = *operations;
+  for (const auto& [key, value] : line.items()) {
+    if (key == (is_final ? "final" : "snap")) continue;
+    if (const auto taken = take(key, value, state); !taken) return LineFailure(taken.error());
+  }
+  return state;
+}
+
+// Inflates zstd frames, with a limit: a kilobyte may unpack to a terabyte.
+struct FreeStream {
+  void operator()(ZSTD_DStream* stream) const { ZSTD_freeDStream(stream); }
+};
+
+Failure damaged(const std::string& name, std::uint64_t byte, std::string what) {
+  return Failure(Error{std::move(what), "The file may be cut off; copy it again.", name, byte, false});
+}
+
+bool is_zstd(std::span<const std::uint8_t> bytes) {
+  return bytes.size() >= 4 && bytes[0] == 0x28 && bytes[1] == 0xb5 && bytes[2] == 0x2f && bytes[3] == 0xfd;
+}
+
+// Inflates all frames. Errors: cut off or damaged (with the byte), more than max_inflated_bytes.
+Result<std::string> inflate_zstd(std::span<const std::uint8_t> bytes, const std::string& name,
+                                 std::uint64_t max_inflated_bytes) {
+  const std::unique_ptr<ZSTD_DStream, FreeStream> stream(ZSTD_createDStream());
+  if (!stream) return Failure(Error{"there is not enough memory to unpack it", "Close other programs.", name, {}, {}});
+  // Twice: at first only its size is counted, so that what unpacks to more than the limit takes no memory, and the rest
+  // as much as it has bytes.
+  std::string text(ZSTD_DStreamOutSize(), '\0');
+  std::uint64_t bytes_out = 0;
+  for (const bool is_kept : {false, true}) {
+    if (is_kept) text.resize(static_cast<std::size_t>(bytes_out) + 1);  // The end of a frame needs room, too.
+    bytes_out = 0;
+    ZSTD_DCtx_reset(stream.get(), ZSTD_reset_session_only);
+    ZSTD_inBuffer in = {bytes.data(), bytes.size(), 0};
+    std::size_t rest = 1;  // 0: a frame ended exactly here.
+    while (in.pos < in.size || rest != 0) {
+      const std::size_t read = in.pos, filled = is_kept ? static_cast<std::size_t>(bytes_out) : 0;
+      ZSTD_outBuffer out = {text.data() + filled, text.size() - filled, 0};
+      rest = ZSTD_decompressStream(stream.get(), &out, &in);
+      bytes_out += out.pos;
+      if (ZSTD_isError(rest) != 0)
+        return damaged(name, in.pos, fmt::format("the zstd data are damaged ({})", ZSTD_getErrorName(rest)));
+      if (bytes_out > max_inflated_bytes)
+        return Failure(Error{fmt::format("it unpacks to more than {}", text_from_bytes(max_inflated_bytes)),
+                             "--max-size raises the limit.",
+                             name,
+                             {},
+                             {}});
+      const bool stands_still = in.pos == read && out.pos == 0;
+      if (stands_still && rest != 0) return damaged(name, in.pos, "the zstd data end too early");
+    }
+  }
+  text.resize(static_cast<std::size_t>(bytes_out));
+  return text;
+}
 
 using nlohmann::json;
 

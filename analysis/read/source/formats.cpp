@@ -4,8 +4,8 @@
 #include <array>
 #include <vector>
 
-#include "analysis/read/bfc/dump_attempts.h"
 #include "analysis/read/bfc/memory_dump_format.h"
+#include "analysis/read/bfc/read_memory_dump.h"
 #include "analysis/read/decompress.h"
 #include "analysis/read/hlo/read_hlo.h"
 #include "analysis/read/kineto/read_kineto.h"
@@ -17,7 +17,7 @@
 #include "analysis/read/source/profile_folder.h"
 #include "analysis/read/torch/read_torch.h"
 #include "analysis/read/tpu_workload/open_workload.h"
-#include "analysis/read/xspace/xspace_format.h"
+#include "analysis/read/xspace/trace_from_xspace.h"
 
 namespace hbmscope {
 namespace {

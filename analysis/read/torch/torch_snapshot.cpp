@@ -2,25 +2,6 @@
 
 namespace hbmscope {
 
-std::string_view text_from_segment_type(TorchSegmentType type) {
-  switch (type) {
-    case TorchSegmentType::small: return "small";
-    case TorchSegmentType::large: return "large";
-    case TorchSegmentType::unknown: break;
-  }
-  return "unknown";
-}
-
-std::string_view text_from_block_state(TorchBlockState state) {
-  switch (state) {
-    case TorchBlockState::active_allocated: return "active_allocated";
-    case TorchBlockState::active_pending_free: return "active_pending_free";
-    case TorchBlockState::inactive: return "inactive";
-    case TorchBlockState::unknown: break;
-  }
-  return "unknown";
-}
-
 std::string_view text_from_action(TorchAction action) {
   switch (action) {
     case TorchAction::alloc: return "alloc";

@@ -67,8 +67,6 @@ enum class TorchAction : std::uint8_t {
   snapshot,
   oom,
 };
-std::string_view text_from_segment_type(TorchSegmentType type);
-std::string_view text_from_block_state(TorchBlockState state);
 std::string_view text_from_action(TorchAction action);  // As PyTorch writes it: "free_requested".
 
 struct TorchSegments {

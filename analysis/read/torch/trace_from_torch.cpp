@@ -16,7 +16,6 @@
 #include "analysis/read/torch/blocks_by_place.h"
 #include "analysis/read/torch/conversion_report.h"
 #include "analysis/read/torch/stack_writer.h"
-#include "analysis/read/torch/table_sums.h"
 #include "analysis/read/torch/torch_history.h"
 #include "analysis/read/torch/torch_runs.h"
 #include "analysis/trace/stream_names.h"

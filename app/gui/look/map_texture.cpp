@@ -55,7 +55,6 @@ void MapTexture::drop_retired() {
 
 void MapTexture::set(const std::vector<Pixel>& pixels, int width, int height) {
   drop_retired();
-  ++uploads_;
   width_ = width;
   height_ = height;
   if (width == 0 || height == 0) return;

@@ -23,7 +23,6 @@ class MapTexture {
   void set(const std::vector<Pixel>& pixels, int width, int height);
   void draw(ImDrawList& draw, ImVec2 at);
   void draw(ImDrawList& draw, ImVec2 from, ImVec2 to);  // Stretched.
-  std::uint64_t uploads() const { return uploads_; }
 
  private:
   void retire();
@@ -33,7 +32,6 @@ class MapTexture {
   std::unique_ptr<ImTextureData> texture_;
   std::vector<std::unique_ptr<ImTextureData>> retired_;  // Kept until the renderer has released them.
   int width_ = 0, height_ = 0;                           // The visible part of the texture.
-  std::uint64_t uploads_ = 0;
 };
 
 // Whether it belongs to a MapTexture of opaque pixels.
