@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/query/trace_user_code.h"
+#include "analysis/read/tpu_workload/open_workload.h"
 #include "analysis/trace/stream_names.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -19,6 +20,7 @@
 #include "app/cli/options.h"
 #include "app/cli/pool_costs.h"
 #include "app/cli/text_columns.h"
+#include "app/cli/tpu_run.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -122,9 +124,7 @@ std::string advice_text(const std::vector<Advice>& advice, const Terminal& termi
 
 std::string blockers_text(const Trace& trace, const Diagnosis& diagnosis) {
   const auto& place = diagnosis.facts.place;
-  const Cause cause = diagnosis.cause.immediate;
-  const bool is_fragmented = cause == Cause::fragmentation || cause == Cause::cannot_grow || cause == Cause::wrong_end;
-  if (!place || place->blocks.empty() || !is_fragmented) return {};
+  if (!place || place->blocks.empty() || !row_of(diagnosis.cause.immediate).has_blockers) return {};
   const Definitions& definitions = trace.streams[diagnosis.stream].definitions();
   std::string text =
       fmt::format("\nBlocking allocations (the fewest bytes whose release makes room): {}, {}\n",
@@ -237,6 +237,22 @@ std::string text_from_failures(const Trace& trace, const Terminal& terminal) {
   return text;
 }
 
+namespace {
+
+// What `tpu run` says of a workload comes first.
+std::string text_of_source(const Source& source, const Terminal& terminal) {
+  return (source.workload ? text_from_verdict(*source.workload->now, terminal) + "\n" : std::string()) +
+         text_from_failures(*source.trace, terminal);
+}
+
+Json json_of_source(const Source& source) {
+  Json json = json_of_trace(*source.trace);
+  if (source.workload) json["workload"] = json_from_verdict(*source.workload->now);
+  return json;
+}
+
+}  // namespace
+
 int run_explain(const ExplainOptions& options) {
   const auto source = load_merged(options.files, {options.max_size, {}, {}, {}});
   if (!source) return fail(source.error());
@@ -244,8 +260,8 @@ int run_explain(const ExplainOptions& options) {
     return fail(refusal("a profile does not say whether a request failed: it has sizes and stacks at one time",
                         "Use the log of the job, a memory dump, a snapshot or a recording; or hbmscope report."));
   Result<std::string> text = options.html   ? html_of_trace(*source->trace)
-                             : options.json ? text_from_json(json_of_trace(*source->trace))
-                                            : text_from_failures(*source->trace, Terminal::of_stdout());
+                             : options.json ? text_from_json(json_of_source(*source))
+                                            : text_of_source(*source, Terminal::of_stdout());
   if (!text) return fail(text.error());
   return print_with_gate(*text, options.gate, find_gate_failure(options.gate.condition, *source->trace));
 }

@@ -9,6 +9,7 @@
 
 #include "allocator/tpu/generation.h"
 #include "allocator/tpu/plugin/account.h"
+#include "analysis/diagnose/program_advice.h"
 #include "analysis/query/program_memory.h"
 #include "analysis/read/tpu_oom/tpu_report.h"
 #include "analysis/units/format.h"
@@ -117,40 +118,25 @@ std::string text_from_plan(const PlannedProgram& program) {
   return text;
 }
 
-constexpr const char* fewer_temporaries =
-    "temporaries take {}: a smaller batch or checkpointing the layers (jax.checkpoint, torch_xla.utils.checkpoint)";
-constexpr const char* fewer_temporaries_and_code =
-    "temporaries and code take {}: a smaller batch or checkpointing the layers (jax.checkpoint, "
-    "torch_xla.utils.checkpoint)";
-
-// What would make it fit, with the bytes that it is about, the most first.
-std::vector<std::string> advice_for(const DryRun& run, const DeviceNeed& need) {
-  std::vector<std::pair<std::uint64_t, std::string>> advice;
+// What would make it fit.
+std::vector<Advice> advice_for(const DryRun& run, const DeviceNeed& need) {
   const TpuPeak& peak = *need.tpu;
-  const std::uint64_t missing = run.tpu->over_bytes.value_or(0), worth_it = need.total_bytes / 50;
-  const auto add = [&](std::uint64_t bytes, const char* what) {
-    if (bytes >= worth_it) advice.emplace_back(bytes, fmt::format(fmt::runtime(what), text_from_bytes(bytes)));
-  };
+  DeviceUse use;
+  use.device_bytes = need.total_bytes;
   if (const auto& refused = run.tpu->refused) {
-    add(refused->temporaries, fewer_temporaries);
-    add(refused->donatable, "donate the arguments that the outputs replace (JAX: donate_argnums): {}");
-    add(refused->arguments - std::min(refused->arguments, refused->aliased),
-        "{} are arguments that it keeps: shard them over more chips, or keep them in a smaller type");
+    use.temporary_bytes = refused->temporaries;
+    use.donatable_bytes = refused->donatable;
+    use.kept_argument_bytes = refused->arguments - std::min(refused->arguments, refused->aliased);
   } else {
-    add(peak.program, fewer_temporaries_and_code);
-    if (run.tpu->at_peak)
-      add(run.tpu->at_peak->donatable, "donate the arguments that the outputs replace (JAX: donate_argnums): {}");
+    use.temporary_bytes = peak.program;
+    use.are_with_code = true;
+    if (run.tpu->at_peak) use.donatable_bytes = run.tpu->at_peak->donatable;
+    if (!peak.in_progress.empty()) use.unused_bytes = peak.others;
   }
-  if (!run.tpu->refused && !peak.in_progress.empty())
-    add(peak.others, "{} is in arrays that the program in progress didn't use: delete them before");
-  add(peak.padding, "{} is padding: hbmscope tpu layout shows which shapes need less");
-  std::stable_sort(advice.begin(), advice.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<std::string> lines;
-  for (auto& [bytes, line] : advice) lines.push_back(std::move(line));
-  if (missing != 0)
-    if (const std::string names = larger_generations(run.machine, need.total_bytes + missing); !names.empty())
-      lines.push_back(fmt::format("chips with more memory: {} (add them to --emulate to compare)", names));
-  return lines;
+  use.padding_bytes = peak.padding;
+  if (const std::uint64_t missing = run.tpu->over_bytes.value_or(0); missing != 0)
+    use.larger_generations = larger_generations(run.machine, need.total_bytes + missing);
+  return advise_on_use(use);
 }
 
 nlohmann::ordered_json json_from_plan(const std::optional<PlannedProgram>& program) {
@@ -250,10 +236,13 @@ std::string text_below_tpu_headline(const DryRun& run) {
     if (run.outcome == DryRunOutcome::out_of_memory) {
       if (run.tpu->refused) text += text_from_plan(*run.tpu->refused);
       if (run.tpu->is_of_hbm)
-        for (const std::string& line : advice_for(run, *need)) text += "  Could help: " + line + "\n";
-    } else if (run.tpu->at_peak && run.tpu->at_peak->donatable > need->total_bytes / 50) {
-      text += fmt::format("{} keeps {} of arguments that its outputs replace: donate them (donate_argnums).\n",
-                          printable(run.tpu->at_peak->name), text_from_bytes(run.tpu->at_peak->donatable));
+        for (const Advice& one : advice_for(run, *need)) text += "  Could help: " + one.change + "\n";
+    } else if (run.tpu->at_peak) {
+      DeviceUse use;
+      use.device_bytes = need->total_bytes;
+      use.donatable_bytes = run.tpu->at_peak->donatable;
+      for (const Advice& one : advise_on_use(use))
+        text += fmt::format("{} would need less: {}\n", printable(run.tpu->at_peak->name), one.change);
     }
     if (need->tpu->moves != 0 || need->tpu->unloads != 0)
       text += fmt::format("To make room on TPU {}, arrays were moved {} and programs unloaded {}.\n", need->device,

@@ -175,23 +175,23 @@ std::string text_from_advice(const std::vector<FitRow>& rows) {
     text += fmt::format("{} would fit with {}:\n", printable(row.target),
                         is_enough ? "any one of these, the smallest change first" : "none of these alone");
     bool was_enough = is_enough;
-    for (const FitAdvice& advice : row.advice) {
+    for (const Advice& advice : row.advice) {
       if (was_enough && !advice.suffices) text += "and not with these alone:\n";
       was_enough = advice.suffices;
-      text += fmt::format("  {}\n", advice.text);
+      text += fmt::format("  {}\n", advice.change);
     }
   }
   return text;
 }
 
-nlohmann::ordered_json json_from_advice(const std::vector<FitAdvice>& advice) {
+nlohmann::ordered_json json_from_advice(const std::vector<Advice>& advice) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const FitAdvice& each : advice)
-    rows.push_back({{"change", valid_utf8(each.change)},
-                    {"text", valid_utf8(each.text)},
+  for (const Advice& each : advice)
+    rows.push_back({{"change", valid_utf8(each.key)},
+                    {"text", valid_utf8(each.change)},
                     {"suffices", each.suffices},
                     {"spare_bytes", or_null(each.spare_bytes)},
-                    {"figures", text_from_advice_kind(each.kind)}});
+                    {"figures", text_from_proof(each.proof)}});
   return rows;
 }
 

@@ -10,7 +10,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "allocator/tpu/generation.h"
-#include "analysis/query/fit_advice.h"
+#include "analysis/diagnose/program_advice.h"
 #include "analysis/query/program_memory.h"
 #include "analysis/query/workload_verdict.h"
 #include "analysis/read/tpu_workload/open_workload.h"
@@ -40,12 +40,12 @@ struct FitRow {
   std::optional<std::int64_t> spare_bytes;  // Spare HBM; negative: over.
   std::string room;                         // "2.10 GiB to spare", "over by 7.00 MiB of vmem"
   std::vector<WorkloadReason> reasons;      // For a workload that does not fit.
-  std::vector<FitAdvice> advice;            // Empty if it fits.
+  std::vector<Advice> advice;               // Empty if it fits.
 };
 // A table, and below it what would make each target fit that does not.
 std::string text_from_rows(const std::vector<FitRow>& rows, const Terminal& terminal);
 std::string text_from_advice(const std::vector<FitRow>& rows);
-nlohmann::ordered_json json_from_advice(const std::vector<FitAdvice>& advice);
+nlohmann::ordered_json json_from_advice(const std::vector<Advice>& advice);
 
 struct Fit {
   std::string file;

@@ -36,7 +36,7 @@ MAY_INCLUDE = {
     "analysis/query": ["analysis/model", "analysis/units", "analysis/heap", "analysis/trace", "collector/wire", "allocator"],
     "analysis/digest": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "collector/wire"],
     "analysis/whatif": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "allocator", "collector/wire"],
-    "analysis/diagnose": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "analysis/whatif", "collector/wire"],
+    "analysis/diagnose": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "analysis/whatif", "collector/wire", "allocator"],
     "analysis/write": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "analysis/diagnose", "collector/wire"],
     "app/cli": ["analysis", "collector/link", "collector/attach", "collector/serve", "collector/view", "allocator"],
     "app/gui/sources": ["analysis", "allocator", "collector/view"],

@@ -77,7 +77,7 @@ void draw_last_fit(const FailureAnswer& answer, CommandQueue& commands) {
     ImGui::SameLine();
     if (link(when_text(*facts.last_fit, facts.last_fit_since_start_ns).c_str()))
       go_to(answer, *facts.last_fit, commands);
-  } else if (facts.free_blocks && facts.verdict != FailureVerdict::had_room) {
+  } else if (facts.free_blocks && !facts.has_room()) {
     dim_text("the request would not have fit at any earlier time");
   }
 }
@@ -129,7 +129,7 @@ void draw_blocker(const AppState& state, const FailureAnswer& answer, const Live
 
 void draw_place(const AppState& state, const Look& look, const FailureAnswer& answer, CommandQueue& commands) {
   const FailureFacts& facts = answer.facts;
-  if (facts.verdict == FailureVerdict::unknown || facts.verdict == FailureVerdict::had_room) return;
+  if (!facts.is_free_known() || facts.has_room()) return;
   if (!facts.free_blocks) return;  // Without regions, no addresses of blocking allocations are known.
   if (!facts.place) {
     dim_text("No region of the pool is as large as the request, so releasing blocks could not have made room for it.");
