@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/judge/gate.h"
 #include "analysis/query/trace_user_code.h"
 #include "analysis/read/tpu_workload/open_workload.h"
 #include "analysis/trace/stream_names.h"
@@ -15,7 +16,7 @@
 #include "analysis/write/json_diagnosis.h"
 #include "app/cli/cli.h"
 #include "app/cli/figure_text.h"
-#include "app/cli/gate_figures.h"
+#include "app/cli/gate.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #include "app/cli/pool_costs.h"

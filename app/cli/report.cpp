@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/judge/gate.h"
+#include "analysis/judge/profile_gate.h"
 #include "analysis/query/block_find.h"
 #include "analysis/query/block_list.h"
 #include "analysis/query/log_headline.h"
@@ -18,7 +20,6 @@
 #include "app/cli/cli.h"
 #include "app/cli/explain.h"
 #include "app/cli/gate.h"
-#include "app/cli/gate_figures.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #include "app/cli/report_blocks.h"

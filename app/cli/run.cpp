@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "allocator/device/model/accounts.h"
+#include "analysis/judge/gate.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
 #include "app/cli/cli.h"
@@ -21,7 +22,7 @@
 #include "app/cli/emulated_program.h"
 #include "app/cli/far_job.h"
 #include "app/cli/far_start.h"
-#include "app/cli/gate_figures.h"
+#include "app/cli/gate.h"
 #include "app/cli/load.h"
 #include "app/cli/observed_job.h"
 #include "app/cli/options.h"

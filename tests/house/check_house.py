@@ -37,6 +37,7 @@ MAY_INCLUDE = {
     "analysis/digest": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "collector/wire"],
     "analysis/whatif": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "allocator", "collector/wire"],
     "analysis/diagnose": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "analysis/whatif", "collector/wire", "allocator"],
+    "analysis/judge": ["analysis/model", "analysis/units", "analysis/trace", "analysis/read", "analysis/query", "analysis/whatif", "analysis/diagnose", "collector/wire", "allocator"],
     "analysis/write": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "analysis/diagnose", "collector/wire"],
     "app/cli": ["analysis", "collector/link", "collector/attach", "collector/serve", "collector/view", "allocator"],
     "app/gui/sources": ["analysis", "allocator", "collector/view"],

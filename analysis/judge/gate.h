@@ -9,14 +9,12 @@
 #include <variant>
 #include <vector>
 
+#include "analysis/model/result.h"
 #include "analysis/query/where.h"
-#include "app/cli/gate_options.h"
 
 namespace hbmscope {
-struct Trace;
-}
 
-namespace hbmscope::cli {
+struct Trace;
 
 // What a condition is checked for: a heap, a device, a setting, with its figures by the names of fields.
 class GateSubject {
@@ -56,10 +54,4 @@ Result<std::optional<std::string>> find_gate_failure(const std::string& expressi
 std::span<const WhereField> trace_gate_fields();
 Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const Trace& trace);
 
-// Prints the text to stdout and the failure to stderr, and returns the exit code. Of an error, only that is printed.
-int print_with_gate(std::string_view text, const GateOptions& gate, const Result<std::optional<std::string>>& failure);
-// The same where the text was printed already. Writes gate.junit, if it is given: one test, which failed, has an error
-// (the condition could not be decided) or passed.
-int exit_code_of_gate(const GateOptions& gate, const Result<std::optional<std::string>>& failure);
-
-}  // namespace hbmscope::cli
+}  // namespace hbmscope

@@ -1,4 +1,4 @@
-#include "app/cli/dry_run_holders.h"
+#include "analysis/judge/dry_run_holders.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -9,7 +9,7 @@
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 
-namespace hbmscope::cli {
+namespace hbmscope {
 
 std::vector<DryRunHolder> find_holders(const Source& at_peak) {
   constexpr std::size_t holders_max = 5;
@@ -44,4 +44,4 @@ std::string text_from_holders(std::span<const DryRunHolder> holders, std::uint64
   return text;
 }
 
-}  // namespace hbmscope::cli
+}  // namespace hbmscope

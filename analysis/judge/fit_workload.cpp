@@ -1,4 +1,4 @@
-// hbmscope tpu fit for a workload: the effect of single changes.
+// Whether a workload fits on each target, and the effect of single changes.
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -6,12 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "analysis/judge/fit.h"
 #include "analysis/query/workload_verdict.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
-#include "app/cli/tpu_fit.h"
 
-namespace hbmscope::cli {
+namespace hbmscope {
 namespace {
 
 namespace tpu = allocator::tpu;
@@ -227,4 +227,4 @@ Result<WorkloadFit> fit_workload(const OpenedWorkload& opened, const std::vector
   return fit;
 }
 
-}  // namespace hbmscope::cli
+}  // namespace hbmscope

@@ -1,12 +1,12 @@
-#include "app/cli/dry_run_recording.h"
+#include "analysis/judge/dry_run_recording.h"
 
 #include <algorithm>
 #include <limits>
 #include <string>
 
-#include "app/cli/dry_run.h"
+#include "analysis/judge/dry_run.h"
 
-namespace hbmscope::cli {
+namespace hbmscope {
 namespace {
 
 // The most that the pool had from the driver; 0: unknown.
@@ -42,4 +42,4 @@ void take_recorded_peaks(const Trace& trace, std::span<DeviceNeed> needs) {
         if (stream.definitions().job_fact("process") == std::to_string(use.pid)) take_peaks(stream, use);
 }
 
-}  // namespace hbmscope::cli
+}  // namespace hbmscope

@@ -8,13 +8,11 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "allocator/device/model/accounts.h"
 #include "analysis/query/read_place.h"
 #include "analysis/trace/trace.h"
 
-namespace hbmscope::cli {
+namespace hbmscope {
 
 // Reads of such values from one line of the program, by one operation.
 struct ValueRead : ReadPlace {
@@ -49,7 +47,5 @@ Training training_from(std::span<const TrainingReport> reports, const Trace* tra
 std::string text_from_proof(const DryRunProof& proof);
 // For a note below the table of a sweep: "sizes", "values", "training".
 std::vector<std::string> doubts_of(const DryRunProof& proof);
-nlohmann::ordered_json json_from_reads(std::span<const ValueRead> reads);
-nlohmann::ordered_json json_from_training(const Training& training);
 
-}  // namespace hbmscope::cli
+}  // namespace hbmscope

@@ -5,7 +5,7 @@
 
 #include "analysis/trace/trace.h"
 
-namespace hbmscope::cli {
+namespace hbmscope {
 
 struct DeviceNeed;
 
@@ -13,4 +13,4 @@ struct DeviceNeed;
 // statistics. Peaks that lost events make inexact are left out.
 void take_recorded_peaks(const Trace& trace, std::span<DeviceNeed> needs);
 
-}  // namespace hbmscope::cli
+}  // namespace hbmscope

@@ -8,7 +8,7 @@
 
 #include "analysis/read/source/read_source.h"
 
-namespace hbmscope::cli {
+namespace hbmscope {
 
 struct DryRunHolder {
   std::string line;  // "train_step train.py:55"
@@ -21,4 +21,4 @@ std::vector<DryRunHolder> find_holders(const Source& at_peak);
 // `total_bytes` is left out.
 std::string text_from_holders(std::span<const DryRunHolder> holders, std::uint64_t total_bytes);
 
-}  // namespace hbmscope::cli
+}  // namespace hbmscope
