@@ -7,6 +7,7 @@
 #include "allocator/device/model/settings.h"
 #include "analysis/judge/dry_run_recording.h"
 #include "analysis/query/heap_rows.h"
+#include "analysis/query/job_facts.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 
@@ -179,6 +180,15 @@ Result<Source> read_at_peak(const std::string& recording) {
   return source ? std::move(source) : read_source(recording, {});
 }
 
+std::optional<RecordedVerdict> find_recorded_verdict(const Trace& trace) {
+  for (const Stream& stream : trace.streams) {
+    const Definitions& facts = stream.definitions();
+    if (const std::string_view text = facts.job_fact(dry_run_verdict_fact); !text.empty())
+      return RecordedVerdict{std::string(facts.job_fact(dry_run_outcome_fact)), std::string(text)};
+  }
+  return std::nullopt;
+}
+
 DryRun judge_dry_run(const DryRunFindings& found) {
   DryRun run;
   run.machine = found.machine;
@@ -195,7 +205,8 @@ DryRun judge_dry_run(const DryRunFindings& found) {
     run.needs = needs_from(found.accounts, found.reports, found.machine);
     evidence.refusal = find_refusal(found.accounts, found.machine);
   }
-  const Trace* trace = found.at_peak ? found.at_peak->trace.get() : nullptr;
+  if (found.at_peak) run.trace = found.at_peak->trace;
+  const Trace* trace = run.trace.get();
   if (trace != nullptr) {
     if (evidence.refusal) evidence.line = find_line_of(evidence.refusal->bytes, *trace);
     evidence.is_unanswered = find_last_failure(*trace, false, [](const FailureEvent& one) {

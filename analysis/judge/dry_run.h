@@ -4,9 +4,11 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "allocator/device/model/accounts.h"
@@ -73,9 +75,10 @@ struct DryRun {
   std::vector<DryRunHolder> holders;  // Largest first; empty: unknown.
   DryRunProof proof;
   int exit_code = 0;
-  std::string recording;              // Empty: there is none.
-  std::uint64_t host_peak_bytes = 0;  // Of the largest process.
-  std::optional<TpuRun> tpu;          // Of an emulated slice.
+  std::string recording;               // Empty: there is none.
+  std::shared_ptr<const Trace> trace;  // What it contains; null: there is none.
+  std::uint64_t host_peak_bytes = 0;   // Of the largest process.
+  std::optional<TpuRun> tpu;           // Of an emulated slice.
 
   const DeviceNeed* fullest() const;  // The device with the least to spare; null: none was used.
 };
@@ -119,6 +122,13 @@ struct DryRunFindings {
   std::optional<TpuRun> tpu = {};  // What is known of an emulated slice before its account is read.
 };
 DryRun judge_dry_run(const DryRunFindings& found);
+
+// What its recording keeps of a verdict, as facts about the job (analysis/query/job_facts.h).
+struct RecordedVerdict {
+  std::string outcome, text;
+};
+// Nothing: it is not the recording of a dry run that ended.
+std::optional<RecordedVerdict> find_recorded_verdict(const Trace& trace);
 
 // A recording or a plan at the peak, or at the end if nothing was ever in use.
 Result<Source> read_at_peak(const std::string& file);

@@ -7,7 +7,6 @@
 
 #include "analysis/judge/gate.h"
 #include "analysis/query/trace_user_code.h"
-#include "analysis/read/tpu_workload/open_workload.h"
 #include "analysis/trace/stream_names.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -20,8 +19,8 @@
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #include "app/cli/pool_costs.h"
+#include "app/cli/source_verdict.h"
 #include "app/cli/text_columns.h"
-#include "app/cli/tpu_run.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -238,22 +237,6 @@ std::string text_from_failures(const Trace& trace, const Terminal& terminal) {
   return text;
 }
 
-namespace {
-
-// What `tpu run` says of a workload comes first.
-std::string text_of_source(const Source& source, const Terminal& terminal) {
-  return (source.workload ? text_from_verdict(*source.workload->now, terminal) + "\n" : std::string()) +
-         text_from_failures(*source.trace, terminal);
-}
-
-Json json_of_source(const Source& source) {
-  Json json = json_of_trace(*source.trace);
-  if (source.workload) json["workload"] = json_from_verdict(*source.workload->now);
-  return json;
-}
-
-}  // namespace
-
 int run_explain(const ExplainOptions& options) {
   const auto source = load_merged(options.files, {options.max_size, {}, {}, {}});
   if (!source) return fail(source.error());
@@ -261,8 +244,9 @@ int run_explain(const ExplainOptions& options) {
     return fail(refusal("a profile does not say whether a request failed: it has sizes and stacks at one time",
                         "Use the log of the job, a memory dump, a snapshot or a recording; or hbmscope report."));
   Result<std::string> text = options.html   ? html_of_trace(*source->trace)
-                             : options.json ? text_from_json(json_of_source(*source))
-                                            : text_of_source(*source, Terminal::of_stdout());
+                             : options.json ? text_from_json(with_verdict(json_of_trace(*source->trace), *source))
+                                            : verdict_text(*source, Terminal::of_stdout()) +
+                                                  text_from_failures(*source->trace, Terminal::of_stdout());
   if (!text) return fail(text.error());
   return print_with_gate(*text, options.gate, find_gate_failure(options.gate.condition, *source->trace));
 }

@@ -11,7 +11,6 @@
 #include "analysis/query/block_list.h"
 #include "analysis/query/log_headline.h"
 #include "analysis/query/view_of_blocks.h"
-#include "analysis/read/tpu_workload/open_workload.h"
 #include "analysis/trace/moment.h"
 #include "analysis/trace/profile_from_trace.h"
 #include "analysis/units/format.h"
@@ -28,14 +27,13 @@
 #include "app/cli/report_section.h"
 #include "app/cli/report_series.h"
 #include "app/cli/report_text.h"
-#include "app/cli/tpu_run.h"
+#include "app/cli/source_verdict.h"
 
 namespace hbmscope::cli {
 namespace {
 
 Result<std::string> json_report(const ReportInput& input) {
-  nlohmann::ordered_json json = json_from_view(input.view);
-  if (input.source.workload) json["workload"] = json_from_verdict(*input.source.workload->now);
+  nlohmann::ordered_json json = with_verdict(json_from_view(input.view), input.source);
   for (const ReportSection& section : report_sections())
     if (section.add_json != nullptr && is_wanted(section, input))
       if (auto added = section.add_json(json, input); !added) return Failure(added.error());
@@ -53,8 +51,7 @@ Result<std::string> text_report(const ReportInput& input) {
                           unit, options.top};
   const bool is_log = input.source.trace != nullptr && is_of_log(*input.source.trace);
   const bool has_failed = input.source.trace != nullptr && !find_failed_requests(*input.source.trace).empty();
-  std::string text;
-  if (input.source.workload) text = text_from_verdict(*input.source.workload->now, terminal) + "\n";
+  std::string text = verdict_text(input.source, terminal);
   if (has_failed) text += text_from_failures(*input.source.trace, terminal) + (is_log ? "" : "\n");
   if (!is_log)
     text += text_from_summary(summary, input.view, style);

@@ -204,8 +204,11 @@ TEST(Ladder, has_a_case_for_each_rung) {
 }
 
 TEST(Causes, each_has_a_sentence_and_is_documented) {
-  std::ifstream file(std::string(HBMSCOPE_SAMPLES) + "/../app/cli/JSON.md");
-  const std::string json_page{std::istreambuf_iterator<char>(file), {}};
+  const auto text_of_page = [](const char* path) {
+    std::ifstream file(std::string(HBMSCOPE_SAMPLES) + "/../" + path);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const std::string json_page = text_of_page("app/cli/JSON.md"), skill_page = text_of_page("app/mcp/SKILL.md");
   std::set<Cause> seen;
   for (const Case& one : cases()) {
     Failed failed;
@@ -218,6 +221,8 @@ TEST(Causes, each_has_a_sentence_and_is_documented) {
     EXPECT_TRUE(seen.contains(row.cause)) << row.key << " has no case";
     EXPECT_NE(json_page.find(fmt::format("| `{}` | {}:", row.key, row.title)), std::string::npos)
         << row.key << ": app/cli/JSON.md lists the verdicts in a table";
+    EXPECT_NE(skill_page.find(fmt::format("`{}`", row.key)), std::string::npos)
+        << row.key << ": app/mcp/SKILL.md says what to look at";
   }
 }
 
