@@ -1,5 +1,5 @@
 // Advice on a program that does not fit on a TPU, from what it needs: for each change whether it is enough on its own,
-// and by how much. The words are those of the table of advice (advice_rows.cpp).
+// and by how much. The words are those of the table of advice (advice.cpp).
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,15 @@
 #include "analysis/judge/dry_run.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include "allocator/device/model/settings.h"
-#include "analysis/judge/dry_run_recording.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/query/job_facts.h"
+#include "analysis/query/user_code.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 
@@ -187,6 +189,76 @@ std::optional<RecordedVerdict> find_recorded_verdict(const Trace& trace) {
       return RecordedVerdict{std::string(facts.job_fact(dry_run_outcome_fact)), std::string(text)};
   }
   return std::nullopt;
+}
+
+namespace {
+
+// The most that the pool had from the driver; 0: unknown.
+std::uint64_t pool_peak_of(const Stream& stream, std::uint32_t heap) {
+  std::uint64_t bytes = 0;
+  for (const TimelineBucket& bucket : stream.timeline(heap).buckets(0, std::numeric_limits<std::uint64_t>::max(), 1)) {
+    if (bucket.is_inexact || !bucket.knows_regions) return 0;
+    bytes = std::max(bytes, bucket.most.pool);
+  }
+  return bytes;
+}
+
+void raise(std::optional<std::uint64_t>& peak, std::uint64_t recorded) {
+  if (recorded != 0) peak = std::max(peak.value_or(0), recorded);
+}
+
+void take_peaks(const Stream& stream, FrameworkUse& use) {
+  for (const HeapInfo& heap : stream.definitions().heaps()) {
+    if (!heap.has(wire::heap_flag::is_inside_of_driver) || heap.memory_kind != "device" || heap.device != use.ordinal)
+      continue;
+    const HeapPeak peak = stream.peak(heap.id);
+    if (!peak.is_inexact) raise(use.peak_in_use_bytes, peak.in_use_bytes);
+    raise(use.peak_pool_bytes, pool_peak_of(stream, heap.id));
+  }
+}
+
+// Raises the peaks of the frameworks' pools to those that were recorded: a program may have reset its framework's
+// statistics. Peaks that lost events make inexact are left out.
+void take_recorded_peaks(const Trace& trace, std::span<DeviceNeed> needs) {
+  for (DeviceNeed& need : needs)
+    for (FrameworkUse& use : need.frameworks)
+      for (const Stream& stream : trace.streams)
+        if (stream.definitions().job_fact("process") == std::to_string(use.pid)) take_peaks(stream, use);
+}
+
+}  // namespace
+
+std::vector<DryRunHolder> find_holders(const Source& at_peak) {
+  constexpr std::size_t holders_max = 5;
+  std::vector<DryRunHolder> holders;
+  const auto view = make_view(at_peak.profile, {});
+  if (!view) return holders;
+  for (const UserCodeRow& row : compute_user_code(*view)) {
+    if (row.has_no_user_code() || row.weight.bytes <= 0) continue;
+    std::string line =
+        fmt::format("{} {}:{}", printable(row.frame.function),
+                    printable(std::filesystem::path(row.frame.file).filename().string()), row.frame.line);
+    // A line may have called several functions.
+    const auto known =
+        std::find_if(holders.begin(), holders.end(), [&](const DryRunHolder& holder) { return holder.line == line; });
+    if (known != holders.end())
+      known->bytes += static_cast<std::uint64_t>(row.weight.bytes);
+    else
+      holders.push_back({std::move(line), static_cast<std::uint64_t>(row.weight.bytes)});
+  }
+  std::stable_sort(holders.begin(), holders.end(),
+                   [](const DryRunHolder& a, const DryRunHolder& b) { return a.bytes > b.bytes; });
+  holders.resize(std::min(holders.size(), holders_max));
+  return holders;
+}
+
+std::string text_from_holders(std::span<const DryRunHolder> holders, std::uint64_t total_bytes) {
+  constexpr std::size_t shown_max = 3, hundredth = 100;
+  std::string text;
+  for (const DryRunHolder& holder : holders.first(std::min(shown_max, holders.size())))
+    if (holder.bytes >= total_bytes / hundredth)
+      text += fmt::format("{}{} by {}", text.empty() ? "" : ", ", text_from_bytes(holder.bytes), holder.line);
+  return text;
 }
 
 DryRun judge_dry_run(const DryRunFindings& found) {

@@ -12,15 +12,106 @@
 #include <vector>
 
 #include "allocator/device/model/accounts.h"
-#include "analysis/judge/dry_run_holders.h"
-#include "analysis/judge/dry_run_proof.h"
-#include "analysis/judge/emulated_machine.h"
-#include "analysis/judge/tpu_dry_run.h"
+#include "allocator/devices/devices.h"
+#include "allocator/tpu/generation.h"
+#include "allocator/tpu/plugin/account.h"
 #include "analysis/model/result.h"
+#include "analysis/query/read_place.h"
 #include "analysis/query/where.h"
 #include "analysis/read/source/read_source.h"
 
 namespace hbmscope {
+
+// Which devices it ran on, how many, and how large they are.
+struct EmulatedMachine {
+  allocator::DevicePreset device;  // Of a TPU: name and title only.
+  int count = 1;                   // GPUs: 1 to device::device_count_max. TPUs: as JAX counts them (generation.h).
+  // Of each device: as cuMemGetInfo reports it, or what the TPU's compiler allows a program.
+  std::uint64_t device_bytes = 0;
+  const allocator::tpu::Generation* tpu = nullptr;  // Null: GPUs.
+  std::string topology;                             // Of TPUs: "v5e:2x4".
+
+  // "GPU 3", "TPU 3".
+  std::string name_of_device(int number) const;
+  const char* tpu_unit() const { return tpu->devices_per_chip == 1 ? "chip" : "core"; }  // What a TPU device is.
+};
+
+// A line of the user's code that held much when most was in use.
+struct DryRunHolder {
+  std::string line;  // "train_step train.py:55"
+  std::uint64_t bytes = 0;
+};
+
+extern const char* const tpu_assumptions;  // What no figure of a dry run on TPUs contains, and what is assumed in each.
+
+// One device when most was in use, in bytes.
+struct TpuPeak {
+  std::uint64_t arguments = 0;           // Arrays that the program in progress got or made.
+  std::uint64_t program = 0;             // Temporaries of the largest loaded program, and the code of all.
+  std::uint64_t others = 0;              // Other arrays.
+  std::uint64_t padding = 0;             // Of all these arrays, to whole tiles.
+  std::string in_progress;               // "jit_train_step"; empty: no program.
+  std::uint64_t plan = 0;                // Of that program: its number in the folder of plans.
+  std::uint64_t execution = 0;           // Of that program, from 1.
+  std::uint64_t host_bytes = 0;          // The most in pinned host memory, at any time.
+  std::uint64_t moves = 0, unloads = 0;  // Buffers that defragmentation has moved, programs that made room.
+};
+
+// A program as the compiler has planned it, also one that it refused. Bytes of one device.
+struct PlannedProgram {
+  std::string name;  // "jit_train_step"
+  std::uint64_t arguments = 0, outputs = 0, aliased = 0, temporaries = 0;
+  std::uint64_t donatable = 0;        // Outputs as large as arguments that are kept, whose memory they could take.
+  std::vector<DryRunHolder> holders;  // Lines of your code, when most is live.
+};
+
+// The slice as a whole.
+struct TpuRun {
+  std::string topology, compiler;
+  std::uint64_t compiled_programs = 0, cached_programs = 0, executions = 0;
+  double compile_seconds = 0;
+  // Executions whose arguments were summed up, and those where the compiler's sum was another.
+  std::uint64_t compared_executions = 0, differing_executions = 0;
+  // What had to be guessed: layouts of so many arrays, aliases of so many programs.
+  std::uint64_t guessed_layouts = 0, programs_without_aliases = 0;
+  std::string refused_program;  // The last one that the compiler refused; empty: none.
+  std::string unsupported;      // The first function of PJRT that isn't emulated and was called; empty: none.
+  // What was missing when memory ran out, and for what: "jit_train_step", or empty for an array.
+  std::optional<std::uint64_t> over_bytes;
+  std::string over_program;
+  bool is_of_hbm = true;  // Otherwise of VMEM or another memory of the chip.
+  bool is_quick = false;  // Compiled at a lower level of optimisation.
+  std::string plans;      // The folder with the programs' memory plans; empty: none.
+  std::optional<PlannedProgram> refused;
+  std::optional<PlannedProgram> at_peak;  // In progress on the fullest device when most was in use.
+};
+
+// Reads of values that no kernel had computed, from one line of the program, by one operation: sizes and branches may
+// depend on them, and a dry run does not prove what follows.
+struct ValueRead : ReadPlace {
+  std::uint64_t count = 0;
+  std::uint64_t bytes_max = 0;  // Of one read.
+};
+
+// What one process saw of training with PyTorch.
+struct TrainingReport {
+  bool has_optimizer = false;          // It made one.
+  std::optional<std::uint64_t> steps;  // Of all its optimizers; absent: unknown.
+};
+
+// What the run as a whole saw of it.
+struct Training {
+  bool has_optimizer = false;
+  std::optional<std::uint64_t> steps;
+  std::optional<bool> has_backward;  // Absent: unknown, as there are no stacks.
+};
+
+// What a verdict of a dry run does not prove.
+struct DryRunProof {
+  std::vector<ValueRead> reads;   // Those that decide sizes first, then by their number.
+  std::uint64_t large_reads = 0;  // Of whole outputs, which seldom decide anything.
+  Training training;
+};
 
 // A framework's pool in one process on one device, in bytes. Peaks are the framework's own statistics, or those of the
 // recording where they are higher, as a program may reset the statistics (torch.cuda.reset_peak_memory_stats()). What
@@ -147,5 +238,32 @@ std::string text_from_dry_run(const DryRun& run);
 // What a dry run on GPUs doesn't emulate.
 inline constexpr std::array<const char*, 2> not_emulated = {
     "memory of code", "workspaces that cuBLAS, cuDNN and NCCL allocate themselves"};
+
+// The parts of judge_dry_run, and the words of the verdict.
+
+// The lines in a recording, a dump or a program's plan, when most was in use; the largest first. Empty: unknown.
+std::vector<DryRunHolder> find_holders(const Source& at_peak);
+// "5.00 GiB by init_weights train.py:10, 256 MiB by ...": the largest three. One that holds less than a hundredth of
+// `total_bytes` is left out.
+std::string text_from_holders(std::span<const DryRunHolder> holders, std::uint64_t total_bytes);
+// `trace`: the run's recording; null: there is none, and no line is known.
+std::vector<ValueRead> value_reads_from(std::span<const device::ValueReads> reads, const Trace* trace);
+Training training_from(std::span<const TrainingReport> reports, const Trace* trace);
+
+// Whole lines, for below the headline; empty: there is nothing to say.
+std::string text_from_proof(const DryRunProof& proof);
+// For a note below the table of a sweep: "sizes", "values", "training".
+std::vector<std::string> doubts_of(const DryRunProof& proof);
+std::vector<DeviceNeed> tpu_needs_from(std::span<const allocator::tpu::TpuAccount> accounts,
+                                       const EmulatedMachine& machine, TpuRun& run);
+// After the failure is known: how much was missing, and what the programs that matter have planned, from their files.
+void explain_tpu_run(DryRun& run);
+
+// "13.1 GiB of 15.7 GiB on the fullest of 8 chips, in execution 2 of jit_train_step (arguments 9.41 GiB, ...)"
+std::string text_from_tpu_need(const DryRun& run, const DeviceNeed& need);
+// "over by 2.15 GiB in jit_train_step: "; empty: unknown.
+std::string text_from_missing(const TpuRun& run);
+// The lines below the headline: what would help, what is assumed.
+std::string text_below_tpu_headline(const DryRun& run);
 
 }  // namespace hbmscope

@@ -1,4 +1,4 @@
-#include "analysis/judge/dry_run_proof.h"
+#include "analysis/judge/dry_run.h"
 
 #include <algorithm>
 

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "analysis/model/result.h"
+#include "analysis/query/diff.h"
+#include "analysis/query/profile_view.h"
 #include "analysis/query/where.h"
 
 namespace hbmscope {
@@ -53,5 +55,10 @@ Result<std::optional<std::string>> find_gate_failure(const std::string& expressi
 // growth_per_step, failures, verdict, heap and device. The figures are those at the end, but for the peaks.
 std::span<const WhereField> trace_gate_fields();
 Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const Trace& trace);
+
+// Of a report or a comparison of profiles: a condition that names a device or a kind is checked for each device or
+// kind, any other condition for the totals. The condition that was true, as a sentence; nothing if none was.
+Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const ProfileView& view);
+Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const ProfileDiff& diff);
 
 }  // namespace hbmscope

@@ -1,4 +1,4 @@
-#include "analysis/judge/profile_gate.h"
+#include "analysis/judge/gate.h"
 
 #include <array>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "analysis/judge/tpu_dry_run.h"
+#include "analysis/judge/dry_run.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -7,7 +7,6 @@
 
 #include "allocator/tpu/generation.h"
 #include "analysis/diagnose/program_advice.h"
-#include "analysis/judge/dry_run.h"
 #include "analysis/query/program_memory.h"
 #include "analysis/read/tpu_oom/tpu_report.h"
 #include "analysis/units/format.h"

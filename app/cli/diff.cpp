@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/judge/gate.h"
-#include "analysis/judge/profile_gate.h"
 #include "analysis/model/clamped.h"
 #include "analysis/query/diff.h"
 #include "analysis/units/format.h"

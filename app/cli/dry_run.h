@@ -9,7 +9,6 @@
 
 #include "analysis/judge/dry_run.h"
 #include "app/cli/emulated_machine.h"
-#include "app/cli/tpu_dry_run.h"
 
 namespace hbmscope::cli {
 
@@ -26,5 +25,8 @@ struct DryRunSources {
 };
 DryRun read_dry_run(const DryRunSources& sources);
 nlohmann::ordered_json json_from_dry_run(const DryRun& run);
+
+// Puts the plans next to the recording: "train.programs" for "train.hbm". Other files of that folder stay.
+void keep_plans(const std::string& recording, TpuRun& run);
 
 }  // namespace hbmscope::cli

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/judge/emulated_machine.h"
+#include "analysis/judge/dry_run.h"
 #include "analysis/model/result.h"
 
 namespace hbmscope::cli {

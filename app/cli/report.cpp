@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/judge/gate.h"
-#include "analysis/judge/profile_gate.h"
 #include "analysis/query/block_find.h"
 #include "analysis/query/block_list.h"
 #include "analysis/query/log_headline.h"

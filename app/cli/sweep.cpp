@@ -24,7 +24,6 @@
 #include "app/cli/sweep_runs.h"
 #include "app/cli/terminal.h"
 #include "app/cli/text_columns.h"
-#include "app/cli/tpu_dry_run.h"
 #include "app/cli/tpu_program.h"
 
 namespace hbmscope::cli {
