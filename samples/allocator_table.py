@@ -25,8 +25,6 @@ LINES = [
     ("first fit, to compare", ["--allocator", "naive"]),
 ]
 
-VERDICTS = {"too_big": "not enough memory", "scattered": "fragmented"}
-
 
 def replay(hbmscope, options):
     finished = subprocess.run([hbmscope, "replay", *WORKLOAD, *options, "--json"], capture_output=True, text=True, check=True)
@@ -34,8 +32,7 @@ def replay(hbmscope, options):
 
 
 def verdict_in_words(failure):
-    verdict = failure["verdict"]
-    return VERDICTS.get(verdict, verdict.replace("_", " "))
+    return (failure["cause_title"] or failure["verdict"]).replace("_", " ").lower()
 
 
 def share(value):

@@ -148,10 +148,6 @@ void add_holders(Document& document, const Diagnosis& diagnosis) {
   }
 }
 
-bool is_about_places(Cause cause) {
-  return cause == Cause::fragmentation || cause == Cause::cannot_grow || cause == Cause::wrong_end;
-}
-
 Table blockers_table(const Definitions& definitions, const std::optional<CheapestPlace>& place, std::string key) {
   std::vector<LiveBlock> blocks = place ? place->blocks : std::vector<LiveBlock>{};
   std::stable_sort(blocks.begin(), blocks.end(),
@@ -176,7 +172,7 @@ Table blockers_table(const Definitions& definitions, const std::optional<Cheapes
 void add_blockers(Document& document, const Trace& trace, const Diagnosis& diagnosis) {
   const Definitions& definitions = trace.streams[diagnosis.stream].definitions();
   const FailureFacts& facts = diagnosis.facts;
-  const bool concerns_readers = is_about_places(diagnosis.cause.immediate);
+  const bool concerns_readers = row_of(diagnosis.cause.immediate).has_blockers;
   Table blockers = blockers_table(definitions, facts.place, "blockers");
   if (concerns_readers && facts.place && !facts.place->blocks.empty()) {
     blockers.audience = Audience::everyone;

@@ -1,5 +1,5 @@
-#include "analysis/diagnose/advice.h"
-
+// The table of advice on a request that failed. Sources of the rules: jaxlib's xla_client.py (variables of JAX on
+// GPUs), xla/tsl/framework/bfc_allocator.cc, PyTorch's CUDA memory notes and c10/cuda/CUDAAllocatorConfig.h.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "analysis/diagnose/named_processes.h"
+#include "analysis/diagnose/advice.h"
+#include "analysis/diagnose/device_budget.h"
+#include "analysis/diagnose/growth.h"
 #include "analysis/model/clamped.h"
 #include "analysis/units/format.h"
 #include "analysis/whatif/own_settings.h"
@@ -17,257 +19,320 @@ namespace {
 
 constexpr double default_fraction = 0.75;  // Of JAX and XLA (xla/pjrt/plugin/xla_gpu/xla_gpu_allocator_config.h).
 
-class Adviser {
- public:
-  Adviser(const Trace& trace, std::size_t stream, const CauseOfFailure& cause, const FailureRow& row,
-          const FailureFacts& facts, const Holders& holders)
-      : stream_(trace.streams[stream]),
-        cause_(cause),
-        row_(row),
-        facts_(facts),
-        holders_(holders),
-        device_bytes_(find_device_bytes(stream_, facts.heap, facts.event)) {}
+template <class... T>
+constexpr std::uint32_t set_of(T... members) {
+  return ((std::uint32_t{1} << static_cast<unsigned>(members)) | ...);
+}
+template <class T>
+constexpr bool is_in(std::uint32_t set, T member) {
+  return (set & set_of(member)) != 0;
+}
+constexpr std::uint32_t any_framework = ~std::uint32_t{0};
+constexpr std::uint32_t any_cause = ~set_of(Cause::leak);
+constexpr std::uint32_t fragmented_memory = set_of(Cause::fragmentation, Cause::cannot_grow);
+constexpr std::uint32_t full_memory = set_of(Cause::too_big, Cause::pool_limit);
 
-  std::vector<Advice> find() {
-    switch (cause_.framework) {
-      case Framework::jax_gpu:
-      case Framework::tensorflow: advise_xla(); break;
-      case Framework::pytorch: advise_pytorch(); break;
-      case Framework::tpu: advise_tpu(); break;
-      case Framework::triton:
-        add("smaller block sizes, or a smaller num_stages", "A kernel's shared memory grows with both.",
-            "The kernel may become slower.");
-        break;
-      case Framework::vllm:
-        add("--gpu-memory-utilization 0.95, a smaller --max-model-len, or more GPUs (--tensor-parallel-size)",
-            "The first leaves more memory for the KV cache, the second needs less of it.",
-            "Less memory is left for other processes; or requests must be shorter.");
-        break;
-      case Framework::sglang:
-        add("--mem-fraction-static 0.9, or more GPUs (--tp-size)", "SGLang takes its KV cache from that fraction.",
-            "Less memory is left for activations and CUDA graphs.");
-        break;
-      case Framework::library: advise_outside(); break;
-      default: break;
-    }
-    advise_release();
-    advise_other_processes();
-    advise_less();
-    return std::move(advice_);
-  }
+// What is left once the request is served, from all that is free in the pool and on the device and `more`. Where the
+// device does not say what is free, it is what the limit leaves.
+std::optional<std::uint64_t> room_with(const AdviceFacts& facts, std::uint64_t more) {
+  const FailureFacts& figures = facts.failed.figures;
+  const auto used = facts.failed.row.used_bytes;
+  std::optional<std::uint64_t> there;
+  if (figures.free_bytes && figures.driver_bytes)
+    there = clamped_sum(*figures.free_bytes, *figures.driver_bytes);
+  else if (figures.limit_bytes && used)
+    there = *figures.limit_bytes - std::min(*figures.limit_bytes, *used);
+  if (!there) return std::nullopt;
+  there = clamped_sum(*there, more);
+  return *there - std::min(*there, figures.needed_bytes);
+}
 
- private:
-  void add(std::string change, std::string why, std::string price, AdviceProof proof = AdviceProof::rule,
-           std::optional<std::uint64_t> room = std::nullopt) {
-    advice_.push_back({std::move(change), std::move(why), std::move(price), proof, {}, {}, room, {}});
-  }
-  // A setting, which a replay can try. At most it makes all use of what is free.
-  void add_setting(std::string change, std::string why, std::string price) {
-    add_setting(std::move(change), std::move(why), std::move(price), room_with(0));
-  }
-  void add_setting(std::string change, std::string why, std::string price, std::optional<std::uint64_t> room) {
-    add(change, std::move(why), std::move(price), AdviceProof::rule, room);
-    advice_.back().words = std::move(change);
-  }
+std::string_view job_fact(const AdviceFacts& facts, const char* name) {
+  return facts.stream.definitions().job_fact(name);
+}
 
-  // What is left once the request is served, from all that is free in the pool and on the device and `more`. Where the
-  // device does not say what is free, it is what the limit leaves.
-  std::optional<std::uint64_t> room_with(std::uint64_t more) const {
-    const std::uint64_t used = row_.used_bytes.value_or(0);
-    std::optional<std::uint64_t> there;
-    if (facts_.free_bytes && facts_.driver_bytes)
-      there = clamped_sum(*facts_.free_bytes, *facts_.driver_bytes);
-    else if (facts_.limit_bytes && row_.used_bytes)
-      there = *facts_.limit_bytes - std::min(*facts_.limit_bytes, used);
-    if (!there) return std::nullopt;
-    there = clamped_sum(*there, more);
-    return *there - std::min(*there, facts_.needed_bytes);
+std::optional<double> fraction_of(const AdviceFacts& facts) {
+  for (const char* name : {"variable.XLA_PYTHON_CLIENT_MEM_FRACTION", "variable.XLA_CLIENT_MEM_FRACTION"}) {
+    const std::string_view text = job_fact(facts, name);
+    double value = 0;
+    if (std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc() && value > 0) return value;
   }
+  return std::nullopt;
+}
 
-  std::optional<double> fraction() const {
-    for (const char* name : {"variable.XLA_PYTHON_CLIENT_MEM_FRACTION", "variable.XLA_CLIENT_MEM_FRACTION"}) {
-      const std::string_view text = stream_.definitions().job_fact(name);
-      double value = 0;
-      if (std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc() && value > 0) return value;
-    }
-    return std::nullopt;
+// The fraction of the device at which the pool would have held what was in use and the request. A larger pool may
+// place blocks otherwise and lose more to rounding, so this is no proof.
+struct Fraction {
+  double used, needed_bytes, device_bytes, wanted;
+  std::string basis;  // What is assumed: ", if the job ran with the default of 0.75".
+};
+std::optional<Fraction> find_fraction(const AdviceFacts& facts) {
+  const FailureFacts& figures = facts.failed.figures;
+  const auto used = facts.failed.row.used_bytes, device = facts.failed.device_bytes;
+  if (!figures.limit_bytes || !used) return std::nullopt;
+  const auto limit = static_cast<double>(*figures.limit_bytes);
+  Fraction found;
+  found.used = device ? limit / static_cast<double>(*device) : fraction_of(facts).value_or(default_fraction);
+  found.device_bytes = limit / found.used;
+  found.needed_bytes = static_cast<double>(clamped_sum(*used, figures.needed_bytes));
+  found.wanted = std::ceil(found.needed_bytes / found.device_bytes * 100 + 1) / 100;  // One percent for rounding, gaps.
+  if (!device && !fraction_of(facts)) found.basis = ", if the job ran with the default of 0.75";
+  return found;
+}
+
+bool fill_fraction(const AdviceFacts& facts, Advice& advice) {
+  const auto found = find_fraction(facts);
+  if (!found || found->wanted > fraction_max || found->wanted <= found->used) return false;
+  const double pool = found->wanted * found->device_bytes;
+  advice.change = fmt::format("{}={:.2f}", fraction_variable(facts.stream.definitions()), found->wanted);
+  advice.why = fmt::format("In use and requested together are {}; the pool could have {}{}.",
+                           text_from_bytes(found->needed_bytes), text_from_bytes(pool), found->basis);
+  advice.price = text_from_left_outside((1 - found->wanted) * found->device_bytes);
+  advice.room_bytes = static_cast<std::uint64_t>(std::max(0.0, pool - found->needed_bytes));
+  return true;
+}
+
+// "No fraction is enough: ... "; empty if one is, or none could be.
+std::string no_fraction_text(const AdviceFacts& facts) {
+  if (facts.failed.framework != Framework::jax_gpu || !is_in(full_memory, facts.cause)) return {};
+  const auto found = find_fraction(facts);
+  if (!found || found->wanted <= fraction_max || found->needed_bytes <= found->device_bytes) return {};
+  return fmt::format("No fraction is enough: {} would be needed, and the device has about {}{}. ",
+                     text_from_bytes(found->needed_bytes), text_from_bytes(found->device_bytes), found->basis);
+}
+
+bool fill_preallocate(const AdviceFacts& facts, Advice&) {
+  const std::string_view preallocate = job_fact(facts, "variable.XLA_PYTHON_CLIENT_PREALLOCATE");
+  const auto limit = facts.failed.figures.limit_bytes, pool = facts.failed.row.pool_bytes;
+  return (limit && pool && *pool < *limit) || preallocate == "false" || preallocate == "False" || preallocate == "0";
+}
+
+bool fill_all_free(const AdviceFacts& facts, Advice& advice) {
+  advice.room_bytes = room_with(facts, 0);
+  return true;
+}
+
+bool fill_expandable(const AdviceFacts& facts, Advice&) {
+  const std::string_view expandable = job_fact(facts, "torch.allocator.expandable_segments");
+  return expandable != "True" && expandable != "true" && expandable != "1";
+}
+
+bool fill_padding(const AdviceFacts& facts, Advice& advice) {
+  const auto& details = facts.failed.row.details;
+  const auto found =
+      std::find_if(details.begin(), details.end(), [](const auto& one) { return one.first.starts_with("padding"); });
+  if (found == details.end()) return false;
+  advice.why = fmt::format("{} of the program is padding to tiles.", found->second);
+  return true;
+}
+
+bool is_of_vmem(const AdviceFacts& facts, Advice&) {
+  return facts.failed.row.memory_space == "vmem";
+}
+bool is_not_of_vmem(const AdviceFacts& facts, Advice& advice) {
+  return !is_of_vmem(facts, advice);
+}
+
+bool fill_smaller_pool(const AdviceFacts& facts, Advice& advice) {
+  if (const auto now = fraction_of(facts))
+    advice.change = fmt::format(
+        "XLA_PYTHON_CLIENT_MEM_FRACTION={:.2f} for JAX, torch.cuda.set_per_process_memory_fraction() for PyTorch",
+        std::max(0.1, *now - 0.1));
+  return true;
+}
+
+bool fill_release(const AdviceFacts& facts, Advice& advice) {
+  const auto& place = facts.failed.figures.place;
+  if (!place || place->blocks.empty()) return false;
+  advice.change = "release " + text_from_count_of(place->blocks.size(), "blocking allocation");
+  advice.why = fmt::format("{} in use between {:#x} and {:#x}; without that, the request would have fit.",
+                           text_from_bytes(place->in_use_bytes), place->range.begin, place->range.end);
+  advice.room_bytes = room_with(facts, place->in_use_bytes);
+  return true;
+}
+
+// Other processes may hold what is missing: the largest ones, as few as are enough.
+bool fill_other_processes(const AdviceFacts& facts, Advice& advice) {
+  const FailureFacts& figures = facts.failed.figures;
+  const auto device = facts.failed.device_bytes;
+  if (!figures.driver_bytes || figures.needed_bytes == 0) return false;
+  std::vector<NamedProcess> processes = find_named_processes(facts.failed.row);
+  std::erase_if(processes, [&](const NamedProcess& one) { return one.is_own || (device && one.bytes > *device); });
+  std::stable_sort(processes.begin(), processes.end(),
+                   [](const NamedProcess& a, const NamedProcess& b) { return a.bytes > b.bytes; });
+  std::string names;
+  std::uint64_t held = 0;
+  for (const NamedProcess& process : processes) {
+    names += (names.empty() ? "" : ", ") + process.name;
+    held = clamped_sum(held, process.bytes);
+    const std::uint64_t then = clamped_sum(*figures.driver_bytes, held);
+    if (figures.needed_bytes > then) continue;
+    advice.change = fmt::format("end {}, or run on another GPU", names);
+    advice.why =
+        fmt::format("{} held there; without that, {} would be free.", text_from_bytes(held), text_from_bytes(then));
+    advice.room_bytes = room_with(facts, held);
+    return true;
   }
+  return false;
+}
 
-  bool grows() const {
-    const std::string_view preallocate = stream_.definitions().job_fact("variable.XLA_PYTHON_CLIENT_PREALLOCATE");
-    const bool is_below_limit = facts_.limit_bytes && row_.pool_bytes && *row_.pool_bytes < *facts_.limit_bytes;
-    return is_below_limit || preallocate == "false" || preallocate == "False" || preallocate == "0";
-  }
+// The most that there can be: of the pool, else of the device.
+std::optional<std::uint64_t> most_of(const AdviceFacts& facts) {
+  return facts.failed.figures.limit_bytes ? facts.failed.figures.limit_bytes : facts.failed.device_bytes;
+}
 
-  void advise_xla() {
-    const bool is_jax = cause_.framework == Framework::jax_gpu;
-    if (is_jax && (cause_.cause == Cause::pool_limit || cause_.cause == Cause::too_big)) advise_larger_fraction();
-    if (cause_.cause != Cause::fragmentation && cause_.cause != Cause::cannot_grow) return;
-    if (is_jax && grows())
-      add_setting("XLA_PYTHON_CLIENT_PREALLOCATE=true",
-                  "Free memory of different regions can't be joined; with preallocation there is one region.",
-                  "Other processes can't use that memory of the GPU.");
-    if (!is_jax)
-      return add("TF_GPU_ALLOCATOR=cuda_malloc_async",
-                 "The driver's pool can map free memory from anywhere to one range of addresses, so it fragments less.",
-                 "", AdviceProof::rule, room_with(0));
-    add_setting("XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async",
-                "The driver's pool can map free memory from anywhere to one range of addresses, so it fragments less.",
-                "JAX has no statistics of this allocator's free blocks.");
-    add_setting("XLA_PYTHON_CLIENT_ALLOCATOR=platform", "Without a pool, nothing fragments inside of it.",
-                "Each array calls the driver, which makes small operations slow.");
-  }
+bool is_larger_than_all(const AdviceFacts& facts) {
+  const auto most = most_of(facts);
+  return facts.cause == Cause::too_big && most && facts.failed.figures.needed_bytes > *most &&
+         facts.failed.framework != Framework::tpu;
+}
 
-  // The fraction of the device at which the pool would have held what was in use and the request. A larger pool may
-  // place blocks otherwise and lose more to rounding, so this is no proof.
-  void advise_larger_fraction() {
-    if (!facts_.limit_bytes || !row_.used_bytes) return;
-    const auto limit = static_cast<double>(*facts_.limit_bytes);
-    const double used_fraction =
-        device_bytes_ ? limit / static_cast<double>(*device_bytes_) : fraction().value_or(default_fraction);
-    const double device = limit / used_fraction;
-    const double needed = static_cast<double>(clamped_sum(*row_.used_bytes, facts_.needed_bytes));
-    const double wanted = std::ceil(needed / device * 100 + 1) / 100;  // One percent for rounding and gaps.
-    const bool is_assumed = !device_bytes_ && !fraction();
-    const std::string basis = is_assumed ? ", if the job ran with the default of 0.75" : "";
-    if (wanted > fraction_max) {
-      if (needed > device)
-        without_setting_ = fmt::format("No fraction is enough: {} would be needed, and the device has about {}{}.",
-                                       text_from_bytes(needed), text_from_bytes(device), basis);
-      return;
-    }
-    if (wanted <= used_fraction) return;
-    add_setting(fmt::format("{}={:.2f}", fraction_variable(stream_.definitions()), wanted),
-                fmt::format("In use and requested together are {}; the pool could have {}{}.", text_from_bytes(needed),
-                            text_from_bytes(wanted * device), basis),
-                fmt::format("It leaves {} outside the pool, for cuBLAS, cuDNN, NCCL, CUDA graphs and other processes.",
-                            text_from_bytes((1 - wanted) * device)),
-                static_cast<std::uint64_t>(std::max(0.0, wanted * device - needed)));
-  }
+bool fill_larger_than_all(const AdviceFacts& facts, Advice& advice) {
+  if (!is_larger_than_all(facts)) return false;
+  const FailureFacts& figures = facts.failed.figures;
+  advice.why = fmt::format("{}The request alone is {} more than {}; releasing other memory doesn't help.",
+                           no_fraction_text(facts), text_from_bytes(figures.needed_bytes - *most_of(facts)),
+                           figures.limit_bytes ? "the limit" : "the whole device has");
+  return true;
+}
 
-  void advise_outside() {
-    const std::string_view why = "Libraries allocate outside of the framework's pool: a smaller pool leaves them more.";
-    const std::string_view price = "The pool becomes smaller, so less memory is left for arrays.";
-    const std::optional<double> now = fraction();
-    const std::string jax = now ? fmt::format("XLA_PYTHON_CLIENT_MEM_FRACTION={:.2f}", std::max(0.1, *now - 0.1))
-                                : std::string("a smaller XLA_PYTHON_CLIENT_MEM_FRACTION (0.75 unless it is set)");
-    add(jax + " for JAX, torch.cuda.set_per_process_memory_fraction() for PyTorch", std::string(why),
-        std::string(price));
-  }
+// What is missing although all that is free could be used; 0: nothing, or unknown.
+std::uint64_t missing_bytes(const AdviceFacts& facts) {
+  const FailureFacts& figures = facts.failed.figures;
+  if (is_larger_than_all(facts) || !(figures.free_bytes || figures.is_of_driver)) return 0;
+  const std::uint64_t there =
+      clamped_sum(figures.free_bytes.value_or(0), facts.cause == Cause::too_big ? figures.driver_bytes.value_or(0) : 0);
+  return figures.needed_bytes - std::min(figures.needed_bytes, there);
+}
 
-  void advise_pytorch() {
-    const bool is_fragmented = cause_.cause == Cause::fragmentation || cause_.cause == Cause::cannot_grow;
-    const std::string_view expandable = stream_.definitions().job_fact("torch.allocator.expandable_segments");
-    if (is_fragmented && expandable != "True" && expandable != "true" && expandable != "1")
-      add_setting("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
-                  "Segments then grow in place, so free memory isn't split among segments.",
-                  "Tensors can't be shared with other processes by CUDA IPC in older versions.");
-    if (cause_.cause == Cause::pool_limit)
-      add("a larger torch.cuda.set_per_process_memory_fraction()", "The process was limited below what the device has.",
-          "Less is left for other processes.", AdviceProof::rule, room_with(0));
-  }
+bool is_more_than_held(const AdviceFacts& facts) {
+  const auto used = facts.failed.row.used_bytes;
+  return facts.failed.figures.is_of_driver && used && missing_bytes(facts) > *used;
+}
 
-  void advise_tpu() {
-    if (cause_.cause != Cause::compile_time && cause_.cause != Cause::too_big) return;
-    for (const auto& [key, value] : row_.details)
-      if (key.starts_with("padding"))
-        add("arrays whose last two dimensions are multiples of 8 and 128",
-            fmt::format("{} of the program is padding to tiles.", value), "");
-    if (row_.memory_space == "vmem")
-      return add("smaller blocks in the kernel, or --xla_tpu_scoped_vmem_limit_kib in LIBTPU_INIT_ARGS",
-                 "The kernel's buffers must fit in VMEM.", "The kernel may become slower.");
-    add("jax.jit(..., donate_argnums=...) for arguments that are replaced, such as parameters and optimizer state",
-        "Outputs then take the place of donated arguments.", "Donated arrays can't be used afterwards.");
-    add("jax.checkpoint", "Activations are computed again in the backward pass instead of being kept.",
-        "The backward pass takes longer.");
-    add("sharding over more devices", "Each device then holds a part of the arrays.", "It takes more devices.");
-  }
+bool fill_more_than_held(const AdviceFacts& facts, Advice& advice) {
+  if (!is_more_than_held(facts)) return false;
+  const std::uint64_t used = *facts.failed.row.used_bytes, missing = missing_bytes(facts) - used;
+  advice.why = used == 0
+                   ? fmt::format("This process holds nothing that it could release; {} more must be free.",
+                                 text_from_bytes(missing))
+                   : fmt::format("Even after releasing everything that this process holds ({}), {} would be missing.",
+                                 text_from_bytes(used), text_from_bytes(missing));
+  return true;
+}
 
-  void advise_release() {
-    const bool is_fragmented = cause_.cause == Cause::fragmentation || cause_.cause == Cause::cannot_grow;
-    if (!facts_.place || facts_.place->blocks.empty() || !is_fragmented) return;
-    const CheapestPlace& place = *facts_.place;
-    add("release " + text_from_count_of(place.blocks.size(), "blocking allocation"),
-        fmt::format("{} in use between {:#x} and {:#x}; without that, the request would have fit.",
-                    text_from_bytes(place.in_use_bytes), place.range.begin, place.range.end),
-        "", AdviceProof::computed, room_with(place.in_use_bytes));
-  }
+bool fill_hold_less(const AdviceFacts& facts, Advice& advice) {
+  if (missing_bytes(facts) == 0 || is_more_than_held(facts)) return false;
+  advice.why = fmt::format("{}{} more must be free.", no_fraction_text(facts), text_from_bytes(missing_bytes(facts)));
+  const Holders& holders = facts.holders;
+  if (!holders.rows.empty() && holders.by == Holders::By::code)
+    advice.why += fmt::format(" The most is held by {}: {}.", text_from_holder(holders.rows.front()),
+                              text_from_bytes(holders.rows.front().bytes));
+  return true;
+}
 
-  // Other processes may hold what is missing: the largest ones, as few as are enough.
-  void advise_other_processes() {
-    if (cause_.cause != Cause::too_big && cause_.cause != Cause::cannot_grow) return;
-    if (!facts_.driver_bytes || facts_.needed_bytes == 0) return;
-    std::vector<NamedProcess> processes = find_named_processes(row_);
-    std::erase_if(processes,
-                  [&](const NamedProcess& one) { return one.is_own || (device_bytes_ && one.bytes > *device_bytes_); });
-    std::stable_sort(processes.begin(), processes.end(),
-                     [](const NamedProcess& a, const NamedProcess& b) { return a.bytes > b.bytes; });
-    std::string names;
-    std::uint64_t held = 0;
-    for (const NamedProcess& process : processes) {
-      names += (names.empty() ? "" : ", ") + process.name;
-      held = clamped_sum(held, process.bytes);
-      const std::uint64_t then = clamped_sum(*facts_.driver_bytes, held);
-      if (facts_.needed_bytes > then) continue;
-      return add(
-          fmt::format("end {}, or run on another GPU", names),
-          fmt::format("{} held there; without that, {} would be free.", text_from_bytes(held), text_from_bytes(then)),
-          "", AdviceProof::computed, room_with(held));
-    }
-  }
+bool fill_leak(const AdviceFacts& facts, Advice& advice) {
+  const Growth& growth = *facts.failed.growth;
+  if (!growth.survivors.empty()) advice.change += " of " + text_from_holder(growth.survivors.front());
+  advice.change += growth.held_by.empty() ? " from earlier steps" : " in " + growth.held_by;
+  advice.why = fmt::format("That is {} so far, and {} more with each step. {}", text_from_bytes(growth.kept_bytes),
+                           text_from_bytes(growth.bytes_per_step), advice.why);
+  if (leak_of(facts.failed) == Leak::certain) advice.proof = AdviceProof::computed;
+  return true;
+}
 
-  // What must go if no setting helps.
-  void advise_less() {
-    const auto most = facts_.limit_bytes ? facts_.limit_bytes : device_bytes_;
-    if (cause_.cause == Cause::too_big && most && facts_.needed_bytes > *most && cause_.framework != Framework::tpu)
-      return add("request less at once",
-                 fmt::format("{}The request alone is {} more than {}; releasing other memory doesn't help.",
-                             without_setting_.empty() ? "" : without_setting_ + " ",
-                             text_from_bytes(facts_.needed_bytes - *most),
-                             facts_.limit_bytes ? "the limit" : "the whole device has"),
-                 "", AdviceProof::computed);
-    const bool is_full = cause_.cause == Cause::too_big || cause_.cause == Cause::pool_limit;
-    if (!is_full || facts_.needed_bytes == 0 || !(facts_.free_bytes || facts_.is_of_driver)) return;
-    const std::uint64_t there = clamped_sum(facts_.free_bytes.value_or(0),
-                                            cause_.cause == Cause::too_big ? facts_.driver_bytes.value_or(0) : 0);
-    if (facts_.needed_bytes <= there) return;
-    if (const std::uint64_t all = clamped_sum(there, row_.used_bytes.value_or(0));
-        facts_.is_of_driver && row_.used_bytes && facts_.needed_bytes > all)
-      return add("request less at once",
-                 *row_.used_bytes == 0
-                     ? fmt::format("This process holds nothing that it could release; {} more must be free.",
-                                   text_from_bytes(facts_.needed_bytes - all))
-                     : fmt::format("Even after releasing everything that this process holds ({}), {} would be missing.",
-                                   text_from_bytes(*row_.used_bytes), text_from_bytes(facts_.needed_bytes - all)),
-                 "", AdviceProof::computed);
-    std::string why = fmt::format("{} more must be free.", text_from_bytes(facts_.needed_bytes - there));
-    if (!holders_.rows.empty() && holders_.by == Holders::By::code)
-      why += fmt::format(" The most is held by {}: {}.", text_from_holder(holders_.rows.front()),
-                         text_from_bytes(holders_.rows.front().bytes));
-    if (!without_setting_.empty()) why = without_setting_ + " " + why;
-    add("hold or request less: a smaller batch, checkpointing, donation, a lower precision", std::move(why), "",
-        AdviceProof::computed);
-  }
+using enum AdviceProof;
 
-  const Stream& stream_;
-  const CauseOfFailure& cause_;
-  const FailureRow& row_;
-  const FailureFacts& facts_;
-  const Holders& holders_;
-  const std::optional<std::uint64_t> device_bytes_;  // The whole memory of the device; absent: unknown.
-  std::string without_setting_;
-  std::vector<Advice> advice_;
+constexpr std::uint32_t jax = set_of(Framework::jax_gpu), pytorch = set_of(Framework::pytorch),
+                        tpu = set_of(Framework::tpu), on_tpu = set_of(Cause::compile_time, Cause::too_big);
+
+// key, frameworks, causes, change, why, price, proof, is_setting, fill
+constexpr AdviceRow advice_rows[] = {
+    {"leak", any_framework, set_of(Cause::leak), "stop keeping the arrays",
+     "Typical reasons are a list that outputs or losses are appended to (keep numbers: .item(), float()), a cache "
+     "without a limit, or a variable that still refers to the last graph.",
+     "", rule, false, fill_leak},
+    {"fraction", jax, full_memory, "", "", "", rule, true, fill_fraction},
+    {"preallocate", jax, fragmented_memory, "XLA_PYTHON_CLIENT_PREALLOCATE=true",
+     "Free memory of different regions can't be joined; with preallocation there is one region.",
+     "Other processes can't use that memory of the GPU.", rule, true, fill_preallocate},
+    {"malloc_async", set_of(Framework::tensorflow), fragmented_memory, "TF_GPU_ALLOCATOR=cuda_malloc_async",
+     "The driver's pool can map free memory from anywhere to one range of addresses, so it fragments less.", "", rule,
+     false, fill_all_free},
+    {"cuda_async", jax, fragmented_memory, "XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async",
+     "The driver's pool can map free memory from anywhere to one range of addresses, so it fragments less.",
+     "JAX has no statistics of this allocator's free blocks.", rule, true, nullptr},
+    {"platform", jax, fragmented_memory, "XLA_PYTHON_CLIENT_ALLOCATOR=platform",
+     "Without a pool, nothing fragments inside of it.",
+     "Each array calls the driver, which makes small operations slow.", rule, true, nullptr},
+    {"expandable", pytorch, fragmented_memory, "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+     "Segments then grow in place, so free memory isn't split among segments.",
+     "Tensors can't be shared with other processes by CUDA IPC in older versions.", rule, true, fill_expandable},
+    {"process_fraction", pytorch, set_of(Cause::pool_limit), "a larger torch.cuda.set_per_process_memory_fraction()",
+     "The process was limited below what the device has.", "Less is left for other processes.", rule, false,
+     fill_all_free},
+    {"padding", tpu, on_tpu,
+     "arrays whose last two dimensions are multiples of 8 and 128 (hbmscope tpu layout shows which shapes need less)",
+     "", "", rule, false, fill_padding},
+    {"vmem", tpu, on_tpu, "smaller blocks in the kernel, or --xla_tpu_scoped_vmem_limit_kib in LIBTPU_INIT_ARGS",
+     "The kernel's buffers must fit in VMEM.", "The kernel may become slower.", rule, false, is_of_vmem},
+    {"donation", tpu, on_tpu, "donate the arguments that the outputs replace (jax.jit(..., donate_argnums=...))",
+     "Outputs then take the place of donated arguments.", "Donated arrays can't be used afterwards.", rule, false,
+     is_not_of_vmem},
+    {"temporaries", tpu, on_tpu,
+     "a smaller batch, or checkpointing the layers (jax.checkpoint, torch_xla.utils.checkpoint)",
+     "Checkpointed activations are computed again in the backward pass instead of being kept.",
+     "The backward pass takes longer.", rule, false, is_not_of_vmem},
+    {"devices", tpu, on_tpu, "sharding over more devices", "Each device then holds a part of the arrays.",
+     "It takes more devices.", rule, false, is_not_of_vmem},
+    {"blocks", set_of(Framework::triton), any_cause, "smaller block sizes, or a smaller num_stages",
+     "A kernel's shared memory grows with both.", "The kernel may become slower.", rule, false, nullptr},
+    {"vllm", set_of(Framework::vllm), any_cause,
+     "--gpu-memory-utilization 0.95, a smaller --max-model-len, or more GPUs (--tensor-parallel-size)",
+     "The first leaves more memory for the KV cache, the second needs less of it.",
+     "Less memory is left for other processes; or requests must be shorter.", rule, false, nullptr},
+    {"sglang", set_of(Framework::sglang), any_cause, "--mem-fraction-static 0.9, or more GPUs (--tp-size)",
+     "SGLang takes its KV cache from that fraction.", "Less memory is left for activations and CUDA graphs.", rule,
+     false, nullptr},
+    {"smaller_pool", set_of(Framework::library), any_cause,
+     "a smaller XLA_PYTHON_CLIENT_MEM_FRACTION (0.75 unless it is set) for JAX, "
+     "torch.cuda.set_per_process_memory_fraction() for PyTorch",
+     "Libraries allocate outside of the framework's pool: a smaller pool leaves them more.",
+     "The pool becomes smaller, so less memory is left for arrays.", rule, false, fill_smaller_pool},
+    {"release", any_framework, fragmented_memory, "", "", "", computed, false, fill_release},
+    {"processes", any_framework, set_of(Cause::too_big, Cause::cannot_grow), "", "", "", computed, false,
+     fill_other_processes},
+    {"larger_than_all", any_framework, set_of(Cause::too_big), "request less at once", "", "", computed, false,
+     fill_larger_than_all},
+    {"more_than_held", any_framework, full_memory, "request less at once", "", "", computed, false,
+     fill_more_than_held},
+    {"hold_less", any_framework, full_memory,
+     "hold or request less: a smaller batch, checkpointing, donation, a lower precision", "", "", computed, false,
+     fill_hold_less},
 };
 
 }  // namespace
 
-std::string_view text_from_proof(AdviceProof proof) {
-  switch (proof) {
-    case AdviceProof::replayed: return "replayed";
-    case AdviceProof::computed: return "computed";
-    case AdviceProof::rule: return "rule";
+std::span<const AdviceRow> all_advice() {
+  return advice_rows;
+}
+
+std::vector<Advice> find_advice(const AdviceFacts& facts) {
+  std::vector<Advice> advice;
+  for (const AdviceRow& row : advice_rows) {
+    if (!is_in(row.frameworks, facts.failed.framework) || !is_in(row.causes, facts.cause)) continue;
+    Advice one{std::string(row.change), std::string(row.why), std::string(row.price), row.proof, std::string(row.key)};
+    if (row.is_setting) one.room_bytes = room_with(facts, 0);
+    if (row.fill != nullptr && !row.fill(facts, one)) continue;
+    if (row.is_setting) one.words = one.change;
+    advice.push_back(std::move(one));
   }
-  return "rule";
+  return advice;
+}
+
+std::string_view text_from_proof(AdviceProof proof) {
+  constexpr std::string_view texts[] = {"replayed", "computed", "rule", "compiler", "emulated", "assumed"};
+  return texts[static_cast<std::size_t>(proof)];
 }
 
 std::string_view mark_of(const Advice& advice) {
@@ -275,9 +340,14 @@ std::string_view mark_of(const Advice& advice) {
   return advice.proof == AdviceProof::rule ? "may not be enough" : "";
 }
 
-std::vector<Advice> find_advice(const Trace& trace, std::size_t stream, const CauseOfFailure& cause,
-                                const FailureRow& row, const FailureFacts& facts, const Holders& holders) {
-  return Adviser(trace, stream, cause, row, facts, holders).find();
+const AdviceRow& advice_row(std::string_view key) {
+  const auto rows = all_advice();
+  return *std::find_if(rows.begin(), rows.end(), [&](const AdviceRow& row) { return row.key == key; });
+}
+
+std::string text_from_left_outside(double bytes) {
+  return fmt::format("It leaves {} outside the pool, for cuBLAS, cuDNN, NCCL, CUDA graphs and other processes.",
+                     text_from_bytes(bytes));
 }
 
 }  // namespace hbmscope

@@ -1,9 +1,10 @@
-// Changes that would have helped a request that failed: in words to paste, with their price, and whether it is certain
-// that they help.
+// Changes that would help: what to paste or do, why, its price, and whether it is certain that it helps. One type for
+// requests that failed, programs that do not fit, and emulated workloads.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,9 @@ enum class AdviceProof : std::uint8_t {
   replayed,  // The job's requests were replayed under this setting, and all of them were served (proof.h).
   computed,  // Follows from the figures of the failure.
   rule,      // Follows from a rule of the allocator; whether it is enough depends on what the job requests then.
+  compiler,  // The compiler reported the figures.
+  emulated,  // The workload was emulated with the change.
+  assumed,   // Assumes that the memory divides or shrinks accordingly.
 };
 std::string_view text_from_proof(AdviceProof proof);  // "replayed"
 
@@ -28,19 +32,48 @@ struct Advice {
   std::string why;     // A whole sentence, with figures.
   std::string price;   // A whole sentence; empty: none is known.
   AdviceProof proof = AdviceProof::rule;
+  std::string key = {};  // Of the table's row: "donation"; of a workload's parameter, "mesh.fsdp=16".
   // The settings, for a replay (whatif/scenario.h): "XLA_PYTHON_CLIENT_MEM_FRACTION=0.86"; empty: it is no setting.
-  std::string words;
-  std::string proof_text;  // What the replay showed: a whole sentence; empty: there was none.
+  std::string words = {};
+  std::string proof_text = {};  // What the replay showed: a whole sentence; empty: there was none.
   // What is left at most for later requests, once this one is served; absent: unknown.
-  std::optional<std::uint64_t> room_bytes;
-  std::optional<std::uint64_t> steps_at_most;  // Of a leak: how many more steps that room is enough for.
+  std::optional<std::uint64_t> room_bytes = {};
+  std::optional<std::uint64_t> steps_at_most = {};  // Of a leak: how many more steps that room is enough for.
+  // For a program: whether it fits with this change alone, and what is to spare then (negative: over; absent: it
+  // depends).
+  bool suffices = false;
+  std::optional<std::int64_t> spare_bytes = {};
 };
 // What a reader must know before following it: "may not be enough", "one more step at most"; empty: nothing.
 std::string_view mark_of(const Advice& advice);
 
-// The most certain and cheapest first. Sources of the rules: jaxlib's xla_client.py (variables of JAX on GPUs),
-// xla/tsl/framework/bfc_allocator.cc, PyTorch's CUDA memory notes and c10/cuda/CUDAAllocatorConfig.h.
-std::vector<Advice> find_advice(const Trace& trace, std::size_t stream, const CauseOfFailure& cause,
-                                const FailureRow& row, const FailureFacts& facts, const Holders& holders);
+// What the advice on a failed request looks at.
+struct AdviceFacts {
+  const Stream& stream;
+  const CauseFacts& failed;
+  Cause cause;
+  const Holders& holders;
+};
+
+// One row of the table of advice. It applies to its frameworks and causes, unless `fill` says no.
+struct AdviceRow {
+  std::string_view key;
+  std::uint32_t frameworks, causes;  // Sets of bits.
+  std::string_view change, why, price;
+  AdviceProof proof;
+  // A setting that a replay can try, so that it becomes `replayed` or is withdrawn. At most it makes all use of what is
+  // free, which is its room.
+  bool is_setting;
+  // Puts the figures of the failure into the words; false: it doesn't apply. Null: it applies as it is.
+  bool (*fill)(const AdviceFacts& facts, Advice& advice);
+};
+// The order of the table is that of the advice: the most certain and cheapest first.
+std::span<const AdviceRow> all_advice();
+// The row of that key, which must exist: its words, for programs that do not fit (program_advice.h).
+const AdviceRow& advice_row(std::string_view key);
+
+std::vector<Advice> find_advice(const AdviceFacts& facts);
+// The price of a larger pool: "It leaves 4.00 GiB outside the pool, for cuBLAS, ..."
+std::string text_from_left_outside(double bytes);
 
 }  // namespace hbmscope

@@ -1,11 +1,11 @@
 #include "analysis/diagnose/cause.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "analysis/diagnose/growth.h"
 #include "analysis/model/clamped.h"
 #include "analysis/trace/failure_details.h"
 #include "analysis/trace/layers.h"
@@ -18,290 +18,258 @@ bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
+// By a part of the allocator's name, which decides, since a log can contain the failures of several frameworks; or of
+// the job's framework. The first row that matches counts.
+struct FrameworkName {
+  std::string_view allocator, job;
+  Framework framework;
+};
+constexpr FrameworkName framework_names[] = {
+    {"cuBLAS", {}, Framework::library},   {"cuDNN", {}, Framework::library},    {"NCCL", {}, Framework::library},
+    {"cuSOLVER", {}, Framework::library}, {"TensorRT", {}, Framework::library}, {"Triton", {}, Framework::triton},
+    {"vLLM", {}, Framework::vllm},        {"SGLang", {}, Framework::sglang},    {"PyTorch", {}, Framework::pytorch},
+    {"pytorch", {}, Framework::pytorch},  {"xla:tpu", {}, Framework::tpu},      {"RMM", {}, Framework::rmm},
+    {"rmm", {}, Framework::rmm},          {"XLA", {}, Framework::jax_gpu},      {"xla_gpu", {}, Framework::jax_gpu},
+    {"_bfc", {}, Framework::jax_gpu},     {{}, "tpu", Framework::tpu},          {{}, "pytorch", Framework::pytorch},
+    {{}, "xla:gpu", Framework::jax_gpu},  {{}, "jax", Framework::jax_gpu},
+};
+
+Framework framework_of(const Definitions& definitions, const FailureRow& row, const HeapInfo& heap) {
+  const std::string_view allocator = row.allocator.empty() ? heap.name : row.allocator;
+  const std::string_view job = definitions.job_fact("framework");
+  for (const FrameworkName& one : framework_names) {
+    if (one.job.empty() ? !has(allocator, one.allocator) : !has(job, one.job)) continue;
+    // TensorFlow has XLA's allocator, and names it in other words.
+    const bool is_tensorflow =
+        !one.allocator.empty() && one.framework == Framework::jax_gpu && has(row.reason, "OOM when allocating tensor");
+    return is_tensorflow ? Framework::tensorflow : one.framework;
+  }
+  return Framework::unknown;
+}
+
 std::string_view detail_of(const FailureRow& row, std::string_view key) {
   const auto found =
       std::find_if(row.details.begin(), row.details.end(), [&](const auto& one) { return one.first == key; });
   return found == row.details.end() ? std::string_view() : std::string_view(found->second);
 }
 
-// The name of the allocator decides; a log can contain the failures of several frameworks.
-Framework framework_of(const Definitions& definitions, const FailureRow& row, const HeapInfo& heap) {
-  constexpr std::array<std::pair<std::string_view, Framework>, 16> allocators = {{
-      {"cuBLAS", Framework::library},
-      {"cuDNN", Framework::library},
-      {"NCCL", Framework::library},
-      {"cuSOLVER", Framework::library},
-      {"TensorRT", Framework::library},
-      {"Triton", Framework::triton},
-      {"vLLM", Framework::vllm},
-      {"SGLang", Framework::sglang},
-      {"PyTorch", Framework::pytorch},
-      {"pytorch", Framework::pytorch},
-      {"xla:tpu", Framework::tpu},
-      {"RMM", Framework::rmm},
-      {"rmm", Framework::rmm},
-      {"XLA", Framework::jax_gpu},
-      {"xla_gpu", Framework::jax_gpu},
-      {"_bfc", Framework::jax_gpu},
-  }};
-  const std::string_view allocator = row.allocator.empty() ? heap.name : row.allocator;
-  for (const auto& [name, framework] : allocators)
-    if (has(allocator, name))
-      return framework == Framework::jax_gpu && has(row.reason, "OOM when allocating tensor") ? Framework::tensorflow
-                                                                                              : framework;
-  const std::string_view fact = definitions.job_fact("framework");
-  if (has(fact, "tpu")) return Framework::tpu;
-  if (has(fact, "pytorch")) return Framework::pytorch;
-  return has(fact, "xla:gpu") || has(fact, "jax") ? Framework::jax_gpu : Framework::unknown;
+// Libraries that can't be initialised most often lack memory, but not always.
+bool may_lack_something_else(const CauseFacts& facts) {
+  constexpr std::uint64_t little = std::uint64_t{1} << 30;  // Handles and workspaces take some hundred MiB.
+  return has(facts.row.reason, "NOT_INITIALIZED") && facts.figures.driver_bytes.value_or(little) >= little;
 }
 
-// The figures of one failure, as far as they are known.
-class Finder {
- public:
-  Finder(const Trace& trace, std::size_t stream, const FailureRow& row, const FailureFacts& facts)
-      : stream_(trace.streams[stream]),
-        heap_(stream_.definitions().heap(facts.heap)),
-        row_(row),
-        facts_(facts),
-        device_bytes_(find_device_bytes(stream_, facts.heap, facts.event)) {
-    found_.framework = framework_of(stream_.definitions(), row, heap_);
-  }
+using Facts = const CauseFacts&;
 
-  CauseOfFailure find() {
-    found_.cause = found_.immediate = cause();
-    found_.sentence = sentence();
-    add_figures();
-    add_contradictions();
-    if (rests_on_pool()) found_.unknowns = unknowns_of(facts_);
-    if (found_.cause == Cause::unknown && !facts_.is_of_driver) found_.how_to_know = how_to_know();
-    return std::move(found_);
-  }
-
- private:
-  bool rests_on_pool() const {
-    return found_.cause != Cause::compile_time && found_.cause != Cause::outside_pool_starved &&
-           found_.cause != Cause::host_memory && found_.framework != Framework::tpu;
-  }
-
-  Cause cause() const {
-    const std::uint64_t needed = facts_.needed_bytes;
-    if (is_host_kind(heap_.memory_kind) || has(row_.allocator, "host")) return Cause::host_memory;
-    if (detail_of(row_, failure_detail::stage) == failure_detail::compiler) return Cause::compile_time;
-    if (found_.framework == Framework::library) return cause_of_library();
-    if (has(row_.reason, "Maximum pool size exceeded")) return Cause::pool_limit;  // RMM says so, without figures.
-    if (facts_.requested_bytes == 0) return Cause::unknown;
-    if (device_bytes_ && needed > *device_bytes_) return Cause::too_big;
-    if (facts_.limit_bytes && needed > *facts_.limit_bytes) return Cause::too_big;
-    if (facts_.is_of_driver) return facts_.verdict == FailureVerdict::too_big ? Cause::too_big : Cause::unknown;
-    if (facts_.is_inexact && facts_.free_blocks) return Cause::unknown;
-    if (facts_.largest_free_bytes && needed <= *facts_.largest_free_bytes)
-      return heap_.has(wire::heap_flag::has_two_ends) ? Cause::wrong_end : Cause::unknown;
-    if (facts_.largest_free_bytes && facts_.requested_bytes <= *facts_.largest_free_bytes) return Cause::alignment;
-    if (!facts_.free_bytes) return is_over_limit() ? Cause::pool_limit : Cause::unknown;
-    if (needed <= *facts_.free_bytes) return Cause::fragmentation;
-    return cause_of_full_pool(needed, *facts_.free_bytes);
-  }
-
-  // All that is free in the pool would not be enough, even as one block.
-  Cause cause_of_full_pool(std::uint64_t needed, std::uint64_t free) const {
-    if (found_.framework == Framework::tpu) return Cause::too_big;  // Its pool is the device's memory.
-    if (const auto left = left_to_grow()) {
-      if (*left >= needed) return Cause::cannot_grow;  // The limit allows it, so the device had no room.
-      return clamped_sum(free, *left) >= needed && free > 0 && *left > 0 ? Cause::cannot_grow : Cause::pool_limit;
-    }
-    if (facts_.limit_bytes && !facts_.driver_bytes) return is_over_limit() ? Cause::pool_limit : Cause::unknown;
-    if (!facts_.driver_bytes) return Cause::unknown;
-    if (needed - free > *facts_.driver_bytes) return Cause::too_big;
-    if (needed > *facts_.driver_bytes) return Cause::cannot_grow;
-    // The device had room. Only a limit keeps XLA's allocator from taking it; of others the reason is unknown.
-    const bool is_xla = found_.framework == Framework::jax_gpu || found_.framework == Framework::tensorflow;
-    return is_xla ? Cause::pool_limit : Cause::unknown;
-  }
-
-  // By its limit.
-  std::optional<std::uint64_t> left_to_grow() const {
-    if (!facts_.limit_bytes || !facts_.pool_bytes) return std::nullopt;
-    return *facts_.limit_bytes - std::min(*facts_.limit_bytes, *facts_.pool_bytes);
-  }
-
-  // Libraries that can't be initialised most often lack memory, but not always.
-  Cause cause_of_library() const {
-    constexpr std::uint64_t little = std::uint64_t{1} << 30;  // Handles and workspaces take some hundred MiB.
-    const bool may_be_other = has(row_.reason, "NOT_INITIALIZED") && facts_.driver_bytes.value_or(little) >= little;
-    return may_be_other ? Cause::unknown : Cause::outside_pool_starved;
-  }
-
-  // What is free in the pool is unknown, but no pool within its limit could have held the request too.
-  bool is_over_limit() const {
-    return facts_.limit_bytes && row_.used_bytes &&
-           clamped_sum(*row_.used_bytes, facts_.needed_bytes) > *facts_.limit_bytes;
-  }
-
-  std::string sentence() const {
-    const std::string requested = text_from_request(facts_.requested_bytes);
-    switch (found_.cause) {
-      case Cause::host_memory:
-        return fmt::format("Memory of the host ran out, not of a device: requested {}.", requested);
-      case Cause::compile_time: return compile_sentence(requested);
-      case Cause::outside_pool_starved:
-        return fmt::format("{} found too little memory outside the framework's pool.", row_.allocator);
-      case Cause::wrong_end:
-        return fmt::format(
-            "Requested {}; a free block of {} is large enough, but belongs to the other end of the pool.", requested,
-            text_from_bytes(*facts_.largest_free_bytes));
-      case Cause::alignment:
-        return fmt::format("Requested {}, which the allocator rounds to {}; the largest free block is {}.", requested,
-                           exact_text_from_bytes(signed_from(facts_.needed_bytes)),
-                           exact_text_from_bytes(signed_from(*facts_.largest_free_bytes)));
-      case Cause::pool_limit: return pool_limit_sentence(requested);
-      case Cause::unknown:
-        if (found_.framework != Framework::library) return sentence_of(facts_);
-        return fmt::format(
-            "{} could not be initialized, most often because too little memory is left outside the "
-            "framework's pool; the text does not say whether that is the reason.",
-            row_.allocator);
-      case Cause::too_big:
-        if (device_bytes_ && facts_.needed_bytes > *device_bytes_)
-          return fmt::format("Requested {}, more than the whole device has ({}).", requested,
-                             text_from_bytes(*device_bytes_));
-        if (facts_.limit_bytes && facts_.needed_bytes > *facts_.limit_bytes)
-          return fmt::format("Requested {}, more than the limit of {} ({}).", requested, limited(),
-                             text_from_bytes(*facts_.limit_bytes));
-        return sentence_of(facts_);
-      case Cause::cannot_grow:
-        if (const auto left = left_to_grow(); left && !facts_.driver_bytes)
-          return fmt::format("Requested {}; {} is free in the pool, and its limit leaves {} to grow{}.", requested,
-                             text_from_bytes(*facts_.free_bytes), text_from_bytes(*left),
-                             *left >= facts_.needed_bytes ? ", which the device did not give" : ": neither is enough");
-        return sentence_of(facts_);
-      default: return sentence_of(facts_);
-    }
-  }
-
-  std::string pool_limit_sentence(const std::string& requested) const {
-    std::string text = "The pool is full";
-    const auto left = left_to_grow();
-    if (facts_.limit_bytes)
-      text += fmt::format("{} its limit of {}", left && *left > 0 ? ", and near" : ", and at",
-                          text_from_bytes(*facts_.limit_bytes));
-    if (left && *left > 0) text += fmt::format(" ({} less)", text_from_bytes(*left));
-    if (facts_.free_bytes) {
-      const TextPair pair = texts_from_bytes(signed_from(facts_.requested_bytes), signed_from(*facts_.free_bytes));
-      return text + ": requested " + pair.first + ", " + pair.second + " is free in it.";
-    }
-    text += ": requested " + requested;
-    return text + (row_.used_bytes ? ", and " + text_from_bytes(*row_.used_bytes) + " is in use." : ".");
-  }
-
-  std::string limited() const {
-    if (found_.framework == Framework::triton) return "a multiprocessor's shared memory";
-    return heap_.layer == wire::Layer::program ? "the memory" : "the pool";
-  }
-
-  std::string compile_sentence(const std::string& requested) const {
-    const std::string space = row_.memory_space.empty() ? "memory" : row_.memory_space;
-    const std::string_view program = detail_of(row_, failure_detail::program);
-    std::string text = "The compiler found that ";
-    text += program.empty() ? "the program" : std::string(program);
-    text += fmt::format(" does not fit in {}", space);
-    if (facts_.requested_bytes > 0) text += ": it needs " + requested;
-    if (facts_.requested_bytes > 0 && facts_.limit_bytes) {
-      text += ", and " + text_from_bytes(*facts_.limit_bytes) + " is there";
-      if (facts_.requested_bytes > *facts_.limit_bytes)
-        text += fmt::format(" ({} too much)", text_from_bytes(facts_.requested_bytes - *facts_.limit_bytes));
-    }
-    return text + ". Nothing ran.";
-  }
-
-  void add(std::string text) { found_.evidence.push_back({std::move(text), row_.line, row_.event}); }
-
-  void add_figures() {
-    if (facts_.is_of_driver && !row_.reason.empty()) add(row_.reason + " returned out of memory.");
-    if (row_.used_bytes && row_.pool_bytes && found_.cause != Cause::compile_time)
-      add(fmt::format(
-          "{} of the pool's {} was in use{}.", text_from_bytes(*row_.used_bytes), text_from_bytes(*row_.pool_bytes),
-          facts_.limit_bytes && *facts_.limit_bytes == *row_.pool_bytes ? ", and the pool had reached its limit" : ""));
-    else if (row_.used_bytes && found_.cause != Cause::compile_time)
-      add(fmt::format("{} was in use.", text_from_bytes(*row_.used_bytes)));
-    if (found_.cause == Cause::fragmentation && facts_.free_blocks && facts_.largest_free_bytes)
-      add(fmt::format("The free {} is in {}, the largest {}.", text_from_bytes(*facts_.free_bytes),
-                      text_from_count_of(*facts_.free_blocks, "block"), text_from_bytes(*facts_.largest_free_bytes)));
-    if (facts_.last_fit) {
-      const std::string when =
-          facts_.last_fit_since_start_ns
-              ? ", " + text_from_value(*facts_.last_fit_since_start_ns, "nanoseconds") + " after the start"
-              : std::string();
-      found_.evidence.push_back(
-          {fmt::format("The request would have fit until event {}{}.", text_from_count(*facts_.last_fit), when),
-           std::nullopt, facts_.last_fit});
-    }
-    for (const auto& [key, value] : row_.details)
-      if (key.starts_with("process ") || key == "this process" || has(key, "padding") || has(key, "fragmentation"))
-        add(fmt::format("{}: {}.", key, value));
-  }
-
-  // Facts that seem to speak against the cause, explained.
-  void add_contradictions() {
-    const bool device_had_room =
-        facts_.driver_bytes && facts_.needed_bytes > 0 && *facts_.driver_bytes >= facts_.needed_bytes;
-    if (device_had_room && found_.cause != Cause::outside_pool_starved && found_.cause != Cause::unknown) {
-      std::string why = "the allocator did not take it";
-      if (found_.framework == Framework::jax_gpu || found_.framework == Framework::tensorflow)
-        why = facts_.is_pool_at_limit() ? "the pool is at its limit, and never grows beyond it"
-                                        : "the pool did not grow: one that was preallocated never does";
-      add(fmt::format("{} was free on the device outside the pool, but {}.", text_from_bytes(*facts_.driver_bytes),
-                      why));
-    }
-    if (found_.cause == Cause::pool_limit && facts_.largest_free_bytes && facts_.free_bytes &&
-        *facts_.largest_free_bytes < *facts_.free_bytes)
-      add("It is not fragmentation: even if all free memory were one block, it would be too small.");
-  }
-
-  std::string how_to_know() const {
-    switch (found_.framework) {
-      case Framework::jax_gpu:
-      case Framework::tensorflow:
-        return "Set TF_BFC_MEMORY_DUMP=/tmp/oom, which makes XLA write the pool's blocks when a request fails, "
-               "or start the job with: hbmscope run -- COMMAND";
-      case Framework::pytorch:
-        return "Call torch.cuda.memory._record_memory_history() at the start and "
-               "torch.cuda.memory._dump_snapshot(\"oom.pickle\") when it fails, or start the job with: hbmscope run -- "
-               "COMMAND";
-      case Framework::rmm:
-        return "Wrap the resource in rmm.mr.LoggingResourceAdaptor, or start the job with: hbmscope run -- COMMAND";
-      default: return "Start the job with: hbmscope run -- COMMAND";
-    }
-  }
-
-  const Stream& stream_;
-  const HeapInfo& heap_;
-  const FailureRow& row_;
-  const FailureFacts& facts_;
-  std::optional<std::uint64_t> device_bytes_;
-  CauseOfFailure found_;
+// What is decisive whatever the pool says, then requests to the driver, then the pool's free blocks, then what a pool
+// without enough free memory could still have taken.
+constexpr Rung ladder[] = {
+    {"kept from earlier steps", Cause::leak, [](Facts one) { return leak_of(one) != Leak::none; }},
+    {"in host memory", Cause::host_memory,
+     [](Facts one) { return is_host_kind(one.heap.memory_kind) || has(one.row.allocator, "host"); }},
+    {"found by the compiler", Cause::compile_time,
+     [](Facts one) { return detail_of(one.row, failure_detail::stage) == failure_detail::compiler; }},
+    {"library that may lack something else", Cause::unknown,
+     [](Facts one) { return one.framework == Framework::library && may_lack_something_else(one); }},
+    {"library outside the pool", Cause::outside_pool_starved,
+     [](Facts one) { return one.framework == Framework::library; }},
+    // RMM says so, without figures.
+    {"pool at its maximum", Cause::pool_limit,
+     [](Facts one) { return has(one.row.reason, "Maximum pool size exceeded"); }},
+    {"request of unknown size", Cause::unknown, [](Facts one) { return one.figures.requested_bytes == 0; }},
+    {"larger than the device", Cause::too_big,
+     [](Facts one) { return one.device_bytes && one.figures.needed_bytes > *one.device_bytes; }},
+    {"larger than the limit", Cause::too_big,
+     [](Facts one) { return one.figures.limit_bytes && one.figures.needed_bytes > *one.figures.limit_bytes; }},
+    {"larger than what the driver has", Cause::too_big,
+     [](Facts one) { return one.figures.is_of_driver && one.figures.driver_bytes && !one.has_device_room(); }},
+    {"refused by the driver", Cause::unknown, [](Facts one) { return one.figures.is_of_driver; }},
+    {"events were lost", Cause::unknown,
+     [](Facts one) { return one.figures.is_inexact && one.figures.free_blocks.has_value(); }},
+    {"room at the other end", Cause::wrong_end,
+     [](Facts one) { return one.figures.has_room() && one.heap.has(wire::heap_flag::has_two_ends); }},
+    {"room that was not used", Cause::unknown, [](Facts one) { return one.figures.has_room(); }},
+    {"room without rounding", Cause::alignment,
+     [](Facts one) {
+       return one.figures.largest_free_bytes && one.figures.requested_bytes <= *one.figures.largest_free_bytes;
+     }},
+    {"over the limit with what is in use", Cause::pool_limit,
+     [](Facts one) { return !one.figures.free_bytes && one.is_over_limit(); }},
+    {"free memory is unknown", Cause::unknown, [](Facts one) { return !one.figures.free_bytes; }},
+    {"free in total", Cause::fragmentation,
+     [](Facts one) { return one.figures.free_bytes && one.figures.needed_bytes <= *one.figures.free_bytes; }},
+    // The pool of a TPU is the device's memory.
+    {"larger than all free memory of a TPU", Cause::too_big, [](Facts one) { return one.framework == Framework::tpu; }},
+    // The limit allows it, so the device had no room.
+    {"within the limit", Cause::cannot_grow,
+     [](Facts one) {
+       const auto left = one.left_to_grow();
+       return left && clamped_sum(one.figures.free_bytes.value_or(0), *left) >= one.figures.needed_bytes;
+     }},
+    {"beyond the limit", Cause::pool_limit, [](Facts one) { return one.left_to_grow().has_value(); }},
+    {"beyond the limit of a pool of unknown size", Cause::pool_limit,
+     [](Facts one) { return !one.figures.driver_bytes && one.is_over_limit(); }},
+    {"free memory of the device is unknown", Cause::unknown, [](Facts one) { return !one.figures.driver_bytes; }},
+    {"more than the pool and the device have", Cause::too_big,
+     [](Facts one) {
+       return one.figures.driver_bytes &&
+              one.figures.needed_bytes > clamped_sum(one.figures.free_bytes.value_or(0), *one.figures.driver_bytes);
+     }},
+    {"more than the device has", Cause::cannot_grow, [](Facts one) { return !one.has_device_room(); }},
+    // The device had room: only a limit keeps XLA's allocator from taking it. Of others the reason is unknown.
+    {"XLA's pool with room on the device", Cause::pool_limit, [](Facts one) { return one.has_xla_pool(); }},
 };
+
+void add_figures(const CauseFacts& facts, CauseOfFailure& found) {
+  const FailureRow& row = facts.row;
+  const FailureFacts& figures = facts.figures;
+  const auto add = [&](std::string text) { found.evidence.push_back({std::move(text), row.line, row.event}); };
+  if (figures.is_of_driver && !row.reason.empty()) add(row.reason + " returned out of memory.");
+  if (row.used_bytes && row.pool_bytes && found.cause != Cause::compile_time)
+    add(fmt::format(
+        "{} of the pool's {} was in use{}.", text_from_bytes(*row.used_bytes), text_from_bytes(*row.pool_bytes),
+        figures.limit_bytes && *figures.limit_bytes == *row.pool_bytes ? ", and the pool had reached its limit" : ""));
+  else if (row.used_bytes && found.cause != Cause::compile_time)
+    add(fmt::format("{} was in use.", text_from_bytes(*row.used_bytes)));
+  if (found.cause == Cause::fragmentation && figures.free_blocks && figures.largest_free_bytes)
+    add(fmt::format("The free {} is in {}, the largest {}.", text_from_bytes(*figures.free_bytes),
+                    text_from_count_of(*figures.free_blocks, "block"), text_from_bytes(*figures.largest_free_bytes)));
+  if (figures.last_fit) {
+    const std::string when =
+        figures.last_fit_since_start_ns
+            ? ", " + text_from_value(*figures.last_fit_since_start_ns, "nanoseconds") + " after the start"
+            : std::string();
+    found.evidence.push_back(
+        {fmt::format("The request would have fit until event {}{}.", text_from_count(*figures.last_fit), when),
+         std::nullopt, figures.last_fit});
+  }
+  for (const auto& [key, value] : row.details)
+    if (key.starts_with("process ") || key == "this process" || has(key, "padding") || has(key, "fragmentation"))
+      add(fmt::format("{}: {}.", key, value));
+}
+
+// Facts that seem to speak against the cause, explained.
+void add_contradictions(const CauseFacts& facts, CauseOfFailure& found) {
+  const FailureFacts& figures = facts.figures;
+  const auto add = [&](std::string text) {
+    found.evidence.push_back({std::move(text), facts.row.line, facts.row.event});
+  };
+  if (facts.has_device_room() && figures.needed_bytes > 0 && found.cause != Cause::outside_pool_starved &&
+      found.cause != Cause::unknown) {
+    std::string why = "the allocator did not take it";
+    if (facts.has_xla_pool())
+      why = figures.is_pool_at_limit() ? "the pool is at its limit, and never grows beyond it"
+                                       : "the pool did not grow: one that was preallocated never does";
+    add(fmt::format("{} was free on the device outside the pool, but {}.", text_from_bytes(*figures.driver_bytes),
+                    why));
+  }
+  if (found.cause == Cause::pool_limit && figures.largest_free_bytes && figures.free_bytes &&
+      *figures.largest_free_bytes < *figures.free_bytes)
+    add("It is not fragmentation: even if all free memory were one block, it would be too small.");
+}
+
+// The unknown figures that would decide; empty if there are none.
+std::string unknowns_of(const CauseFacts& facts) {
+  const FailureFacts& figures = facts.figures;
+  if (figures.is_of_driver) return figures.driver_bytes ? std::string() : "The free memory on the device is unknown.";
+  std::string text;
+  const auto add = [&](std::string_view words) { text += (text.empty() ? "" : " ") + std::string(words); };
+  if (figures.is_inexact && figures.free_blocks)
+    add("According to the remaining events, " + text_from_bytes(*figures.free_bytes) +
+        " was free, the largest free block " + text_from_bytes(figures.largest_free_bytes.value_or(0)) +
+        "; neither is exact.");
+  else if (figures.requested_bytes == 0 ||
+           (!figures.free_bytes && !(figures.limit_bytes && figures.needed_bytes >= *figures.limit_bytes)))
+    add("The free memory of this heap is unknown, because its regions are not reported.");
+  if (!figures.driver_bytes && !figures.is_pool_at_limit())
+    add("The free memory on the device outside the pool is unknown.");
+  if (figures.has_room())
+    add("Which free blocks the request may use is unknown: not those of another stream or of a private pool.");
+  const bool is_full = figures.is_free_known() && figures.needed_bytes > *figures.free_bytes;
+  if (is_full && facts.has_device_room() && !figures.limit_bytes) add("The limit is unknown.");
+  return text;
+}
+
+std::string how_to_know_with(Framework framework) {
+  switch (framework) {
+    case Framework::jax_gpu:
+    case Framework::tensorflow:
+      return "Set TF_BFC_MEMORY_DUMP=/tmp/oom, which makes XLA write the pool's blocks when a request fails, "
+             "or start the job with: hbmscope run -- COMMAND";
+    case Framework::pytorch:
+      return "Call torch.cuda.memory._record_memory_history() at the start and "
+             "torch.cuda.memory._dump_snapshot(\"oom.pickle\") when it fails, or start the job with: hbmscope run -- "
+             "COMMAND";
+    case Framework::rmm:
+      return "Wrap the resource in rmm.mr.LoggingResourceAdaptor, or start the job with: hbmscope run -- COMMAND";
+    default: return "Start the job with: hbmscope run -- COMMAND";
+  }
+}
 
 }  // namespace
 
-std::string_view text_from_cause(Cause cause) {
-  switch (cause) {
-    case Cause::unknown: return "unknown";
-    case Cause::too_big: return "too_big";
-    case Cause::pool_limit: return "pool_limit";
-    case Cause::fragmentation: return "fragmentation";
-    case Cause::cannot_grow: return "cannot_grow";
-    case Cause::wrong_end: return "wrong_end";
-    case Cause::alignment: return "alignment";
-    case Cause::compile_time: return "compile_time";
-    case Cause::outside_pool_starved: return "outside_pool_starved";
-    case Cause::host_memory: return "host_memory";
-    case Cause::leak: return "leak";
-  }
-  return "unknown";
+std::optional<std::uint64_t> CauseFacts::left_to_grow() const {
+  if (!figures.limit_bytes || !figures.pool_bytes) return std::nullopt;
+  return *figures.limit_bytes - std::min(*figures.limit_bytes, *figures.pool_bytes);
 }
 
-CauseOfFailure find_cause(const Trace& trace, std::size_t stream, const FailureRow& row, const FailureFacts& facts) {
-  return Finder(trace, stream, row, facts).find();
+bool CauseFacts::is_over_limit() const {
+  return figures.limit_bytes && row.used_bytes &&
+         clamped_sum(*row.used_bytes, figures.needed_bytes) > *figures.limit_bytes;
+}
+
+CauseFacts cause_facts_of(const Trace& trace, std::size_t stream, const FailureRow& row, const FailureFacts& figures) {
+  const Stream& of = trace.streams[stream];
+  const HeapInfo& heap = of.definitions().heap(figures.heap);
+  return {heap, row, figures, framework_of(of.definitions(), row, heap),
+          find_device_bytes(of, figures.heap, figures.event)};
+}
+
+std::span<const Rung> ladder_of_causes() {
+  return ladder;
+}
+
+Cause cause_of(const CauseFacts& facts, const Rung* skipped) {
+  for (const Rung& rung : ladder)
+    if (&rung != skipped && rung.holds(facts)) return rung.cause;
+  return Cause::unknown;
+}
+
+// Without what is left of earlier steps, the request would have fit: then that is the cause if it is more than half of
+// what was in use, whatever else kept this one request from being served. A tenth makes it probable, but not in a
+// fragmented pool: what would be free is not in one place.
+Leak leak_of(const CauseFacts& facts) {
+  constexpr std::uint64_t part_min = 10, main_part_min = 2;
+  if (facts.growth == nullptr || !facts.growth->is_steady) return Leak::none;
+  const Growth& growth = *facts.growth;
+  const FailureFacts& figures = facts.figures;
+  CauseFacts of_request = facts;
+  of_request.growth = nullptr;
+  const Cause immediate = cause_of(of_request);
+  const std::uint64_t free = clamped_sum(figures.free_bytes.value_or(0), growth.kept_bytes);
+  if (immediate == Cause::compile_time) return Leak::none;
+  if (growth.kept_bytes + growth.current_bytes > facts.held_bytes / main_part_min &&
+      figures.needed_bytes <= clamped_sum(free, figures.driver_bytes.value_or(0)))
+    return Leak::certain;
+  const bool is_full = immediate == Cause::too_big || immediate == Cause::pool_limit;
+  return is_full && !growth.survivors.empty() && figures.needed_bytes <= free &&
+                 growth.kept_bytes >= facts.held_bytes / part_min
+             ? Leak::probable
+             : Leak::none;
+}
+
+CauseOfFailure find_cause(const CauseFacts& facts) {
+  CauseOfFailure found;
+  found.framework = facts.framework;
+  found.cause = found.immediate = cause_of(facts);
+  const CauseRow& row = row_of(found.cause);
+  found.sentence = row.sentence(facts);
+  add_figures(facts, found);
+  add_contradictions(facts, found);
+  if (row.rests_on_pool && facts.framework != Framework::tpu) found.unknowns = unknowns_of(facts);
+  if (found.cause == Cause::unknown && !facts.figures.is_of_driver)
+    found.how_to_know = how_to_know_with(facts.framework);
+  return found;
 }
 
 }  // namespace hbmscope

@@ -1,17 +1,25 @@
 // Why a request for memory failed: one cause, how certain it is, and the figures that say so.
+//
+// The ladder decides: its rungs are tried in order, and the first that holds names the cause. A request of 3 GiB in a
+// pool with 5 GiB free, the largest block 1 GiB, passes "larger than the device" and "larger than the limit", and stops
+// at "free in total": fragmentation. What else follows from a cause is a row of the table of causes.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "allocator/replay/verdict.h"
 #include "analysis/query/failure_facts.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/trace/trace.h"
 
 namespace hbmscope {
+
+struct Growth;
 
 enum class Cause : std::uint8_t {
   unknown,               // A figure that decides is unknown.
@@ -40,6 +48,54 @@ struct Evidence {
 // Who allocates, as far as advice differs.
 enum class Framework : std::uint8_t { unknown, jax_gpu, tensorflow, tpu, pytorch, rmm, triton, vllm, sglang, library };
 
+// What the ladder, the sentences and the advice look at.
+struct CauseFacts {
+  const HeapInfo& heap;
+  const FailureRow& row;
+  const FailureFacts& figures;
+  Framework framework = Framework::unknown;
+  std::optional<std::uint64_t> device_bytes = {};  // The whole memory of the device; absent: unknown.
+  // For a leak, the growth of the heap before the failure, and all that was in use. Null: not looked at.
+  const Growth* growth = nullptr;
+  std::uint64_t held_bytes = 0;
+
+  // How much more the pool may take from the device by its limit; absent: unknown.
+  std::optional<std::uint64_t> left_to_grow() const;
+  // No pool within the limit could have held what was in use and the request, however much of it was free.
+  bool is_over_limit() const;
+  bool has_xla_pool() const { return framework == Framework::jax_gpu || framework == Framework::tensorflow; }
+  bool has_device_room() const { return figures.driver_bytes && figures.needed_bytes <= *figures.driver_bytes; }
+};
+// `row` and `figures` must outlive it.
+CauseFacts cause_facts_of(const Trace& trace, std::size_t stream, const FailureRow& row, const FailureFacts& figures);
+
+struct Rung {
+  std::string_view name;  // "free in total"
+  Cause cause;
+  bool (*holds)(const CauseFacts& facts);
+};
+std::span<const Rung> ladder_of_causes();
+// Unknown if no rung holds. `skipped`: leaves one rung out, to test that the cause of something depends on it.
+Cause cause_of(const CauseFacts& facts, const Rung* skipped = nullptr);
+
+// How certain it is that what earlier steps left is the cause.
+enum class Leak : std::uint8_t { none, probable, certain };
+Leak leak_of(const CauseFacts& facts);
+
+struct CauseRow {
+  Cause cause;
+  std::string_view key;    // In JSON: "too_big"
+  std::string_view title;  // "Not enough memory"
+  std::string (*sentence)(const CauseFacts& facts);
+  bool has_blockers;   // Blocks in the pool kept the request out: releasing those in one place makes room.
+  bool rests_on_pool;  // It follows from what was free in a pool.
+  bool is_provable;    // A replay of the pool's requests shows whether other settings serve the request.
+};
+std::span<const CauseRow> all_causes();
+const CauseRow& row_of(Cause cause);
+// What a replay concludes, where it means the same as a cause; else nothing.
+std::optional<Cause> cause_from(allocator::ReplayVerdict verdict);
+
 struct CauseOfFailure {
   Cause cause = Cause::unknown;
   Cause immediate = Cause::unknown;  // Of this one request, where the cause is a leak; else the same.
@@ -50,7 +106,6 @@ struct CauseOfFailure {
   std::string how_to_know;         // How to get it next time; empty if there are no unknowns.
 };
 
-// `row` and `facts` of the out-of-memory failures()[index] of the stream.
-CauseOfFailure find_cause(const Trace& trace, std::size_t stream, const FailureRow& row, const FailureFacts& facts);
+CauseOfFailure find_cause(const CauseFacts& facts);
 
 }  // namespace hbmscope

@@ -7,11 +7,21 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/diagnose/named_processes.h"
+#include "analysis/query/heap_rows.h"
 #include "analysis/trace/stream_state.h"
 #include "analysis/trace/trace.h"
 
 namespace hbmscope {
+
+// Which processes held memory of the device when a request failed, as the text of the failure says. PyTorch names them:
+// "Process 3567 has 60.00 GiB memory in use. Including non-PyTorch memory, this process has 10.50 GiB memory in use."
+// (c10/cuda/CUDACachingAllocator.cpp)
+struct NamedProcess {
+  std::string name;         // "process 3567"
+  std::uint64_t bytes = 0;  // As printed, so to about half a percent.
+  bool is_own = false;      // The one whose request failed; its pool is part of these bytes.
+};
+std::vector<NamedProcess> find_named_processes(const FailureRow& row);
 
 enum class BudgetPart : std::uint8_t {
   requested,  // In use in frameworks' pools, without rounding as far as that is known.

@@ -31,54 +31,6 @@ void note_what_took_the_room(Diagnosis& found) {
   all.insert(fit == all.end() ? fit : fit + 1, evidence);
 }
 
-// How certain it is that what earlier steps left is the cause.
-enum class Leak : std::uint8_t { none, probable, certain };
-
-// Without what is left of earlier steps, the request would have fit: then it is the cause if it is more than half of
-// what was in use, whatever else kept this one request from being served. A tenth makes it probable, but not of a
-// fragmented pool: what would be free is not in one place.
-Leak find_leak(const Diagnosis& found) {
-  constexpr std::uint64_t part_min = 10, main_part_min = 2;
-  const Growth& growth = *found.growth;
-  const FailureFacts& facts = found.facts;
-  const std::uint64_t free = clamped_sum(facts.free_bytes.value_or(0), growth.kept_bytes);
-  if (!growth.is_steady || found.cause.cause == Cause::compile_time) return Leak::none;
-  if (growth.kept_bytes + growth.current_bytes > found.holders.bytes / main_part_min &&
-      facts.needed_bytes <= clamped_sum(free, facts.driver_bytes.value_or(0)))
-    return Leak::certain;
-  const bool is_full = found.cause.cause == Cause::too_big || found.cause.cause == Cause::pool_limit;
-  return is_full && !growth.survivors.empty() && facts.needed_bytes <= free &&
-                 growth.kept_bytes >= found.holders.bytes / part_min
-             ? Leak::probable
-             : Leak::none;
-}
-
-// "400 MiB that log_loss train.py:7 and others allocated in earlier steps"
-std::string kept_text(const Growth& growth) {
-  const std::string bytes = text_from_bytes(growth.kept_bytes);
-  if (growth.survivors.empty()) return bytes + " of earlier steps";
-  return fmt::format("{} that {}{} allocated in earlier steps", bytes, text_from_holder(growth.survivors.front()),
-                     growth.survivors.size() == 1 ? "" : " and others");
-}
-
-Advice advice_against_leak(const Growth& growth, Leak leak) {
-  std::string change = "stop keeping the arrays";
-  if (!growth.survivors.empty()) change += " of " + text_from_holder(growth.survivors.front());
-  change += growth.held_by.empty() ? " from earlier steps" : " in " + growth.held_by;
-  return {
-      std::move(change),
-      fmt::format("That is {} so far, and {} more with each step. Typical reasons are a list that outputs or losses "
-                  "are appended to (keep numbers: .item(), float()), a cache without a limit, or a variable that "
-                  "still refers to the last graph.",
-                  text_from_bytes(growth.kept_bytes), text_from_bytes(growth.bytes_per_step)),
-      "",
-      leak == Leak::certain ? AdviceProof::computed : AdviceProof::rule,
-      {},
-      {},
-      {},
-      {}};
-}
-
 // How many steps an advice buys: the one that failed, and those that the room is enough for.
 void count_steps(Advice& advice, std::int64_t bytes_per_step) {
   if (!advice.room_bytes) {
@@ -93,22 +45,19 @@ void count_steps(Advice& advice, std::int64_t bytes_per_step) {
                   text_from_bytes(*advice.room_bytes), text_from_bytes(bytes_per_step), advice.why);
 }
 
-void note_growth(Diagnosis& found) {
+void note_growth(Diagnosis& found, const Stream& stream, CauseFacts facts) {
   const Growth& growth = *found.growth;
   if (!growth.is_steady) return;
-  const Leak leak = find_leak(found);
+  facts.growth = &growth;
+  facts.held_bytes = found.holders.bytes;
   auto& evidence = found.cause.evidence;
-  if (leak != Leak::none) {
+  if (const Cause cause = cause_of(facts); cause != found.cause.immediate) {
     evidence.insert(evidence.begin(), {found.cause.sentence, std::nullopt, found.facts.event});
-    found.cause.cause = Cause::leak;
-    const std::string kept = fmt::format("{}. {} is still in use", text_from_growth(growth), kept_text(growth));
-    found.cause.sentence =
-        leak == Leak::certain
-            ? fmt::format("Leak: {}, of {} in all.", kept, text_from_bytes(found.holders.bytes))
-            : fmt::format("Probably a leak: {}; the request of {} is not larger than that and what is free together.",
-                          kept, text_from_request(found.facts.requested_bytes));
+    found.cause.cause = cause;
+    found.cause.sentence = row_of(cause).sentence(facts);
     for (Advice& one : found.advice) count_steps(one, growth.bytes_per_step);
-    found.advice.insert(found.advice.begin(), advice_against_leak(growth, leak));
+    const auto against_it = find_advice({stream, facts, cause, found.holders});
+    found.advice.insert(found.advice.begin(), against_it.begin(), against_it.end());
   }
   const std::string grew =
       fmt::format("by about {} a step, over the last {} steps (\"{}\")", text_from_bytes(growth.bytes_per_step),
@@ -140,11 +89,15 @@ Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth
   const auto describe = [&](const StreamState& state) {
     found.row = row_from_failure(stream, failure, &state);
     found.facts = compute_failure_facts(stream, request.index, state);
-    found.cause = find_cause(trace, request.stream, found.row, found.facts);
+    found.cause = find_cause(cause_facts_of(trace, request.stream, found.row, found.facts));
+  };
+  const auto advise = [&] {
+    found.advice = find_advice(
+        {stream, cause_facts_of(trace, request.stream, found.row, found.facts), found.cause.cause, found.holders});
   };
   if (depth == Depth::brief) {
     describe(stream.state_at(failure.event));
-    found.advice = find_advice(trace, request.stream, found.cause, found.row, found.facts, found.holders);
+    advise();
     return found;
   }
   const auto states = compute_states(trace, *find_moment(trace, request.stream, failure.event));
@@ -158,7 +111,7 @@ Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth
                                       {request.stream, found.facts.heap, found.facts.event, found.facts.driver_bytes,
                                        find_named_processes(found.row)});
   found.growth = find_growth(trace, heap, states[request.stream], LoopEnd::still_runs, found.facts.stack);
-  found.advice = find_advice(trace, request.stream, found.cause, found.row, found.facts, found.holders);
+  advise();
   if (depth == Depth::full) {
     PassControl own_control;
     PassControl& shared_control = control != nullptr ? *control : own_control;
@@ -169,7 +122,7 @@ Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth
       found.pool_costs = costs->front();
   }
   note_what_took_the_room(found);
-  if (found.growth) note_growth(found);
+  if (found.growth) note_growth(found, stream, cause_facts_of(trace, request.stream, found.row, found.facts));
   return found;
 }
 

@@ -37,14 +37,7 @@ class Prover {
 
  private:
   bool is_about_a_pool() const {
-    switch (diagnosis_.cause.cause) {
-      case Cause::too_big:
-      case Cause::pool_limit:
-      case Cause::fragmentation:
-      case Cause::cannot_grow:
-      case Cause::wrong_end: break;
-      default: return false;
-    }
+    if (!row_of(diagnosis_.cause.cause).is_provable) return false;
     const Framework framework = diagnosis_.cause.framework;
     return framework == Framework::jax_gpu || framework == Framework::pytorch;
   }
@@ -75,14 +68,14 @@ class Prover {
 
   void find_candidates() {
     for (const Advice& advice : diagnosis_.advice)
-      if (!advice.words.empty() && !is_fraction(advice.words)) try_words(advice.words, advice);
+      if (!advice.words.empty() && !sets_fraction(advice.words)) try_words(advice.words, advice);
     if (source_->own.is_pytorch)
       find_torch_candidates();
     else
       find_fractions();
   }
 
-  static bool is_fraction(std::string_view words) { return words.find("MEM_FRACTION=") != std::string_view::npos; }
+  static bool sets_fraction(std::string_view words) { return words.find("MEM_FRACTION=") != std::string_view::npos; }
 
   // In steps of a hundredth, from the first that is more than the job had.
   void find_fractions() {
@@ -94,18 +87,12 @@ class Prover {
         static_cast<int>(std::clamp(static_cast<double>(xla->limit_bytes) / device * 100 + 0.01, 0.0, 100.0));
     for (int percent = used + 1; percent <= static_cast<int>(fraction_max * 100); ++percent) {
       const auto pool = static_cast<std::uint64_t>(device * percent / 100);
-      const std::uint64_t left = static_cast<std::uint64_t>(device * (100 - percent) / 100);
       try_words(
           fmt::format("{}={:.2f}", source_->own.fraction_variable, percent / 100.0),
           {{},
            fmt::format("The pool then has {}, and had {}.", text_from_bytes(pool), text_from_bytes(xla->limit_bytes)),
-           fmt::format("It leaves {} outside the pool, for cuBLAS, cuDNN, NCCL, CUDA graphs and other processes.",
-                       text_from_bytes(left)),
-           AdviceProof::replayed,
-           {},
-           {},
-           {},
-           {}},
+           text_from_left_outside(device * (100 - percent) / 100),
+           AdviceProof::replayed},
           true);
     }
   }
@@ -120,11 +107,7 @@ class Prover {
            value[0] == 'm' ? "Large free blocks are then kept for large requests instead of being split."
                            : "Requests are then rounded to fewer sizes, so freed blocks are used again more often.",
            "More memory is lost to rounding.",
-           AdviceProof::replayed,
-           {},
-           {},
-           {},
-           {}});
+           AdviceProof::replayed});
   }
 
   // What the replay showed, and what it left.
@@ -172,7 +155,7 @@ class Prover {
       proved.push_back(std::move(advice));
     }
     std::erase_if(diagnosis_.advice, [&](const Advice& one) {
-      return is_fraction(one.words) || std::find(replaced.begin(), replaced.end(), one.words) != replaced.end();
+      return sets_fraction(one.words) || std::find(replaced.begin(), replaced.end(), one.words) != replaced.end();
     });
     diagnosis_.advice.insert(diagnosis_.advice.begin(), proved.begin(), proved.end());
   }

@@ -7,7 +7,6 @@
 #include "analysis/query/heap_metrics.h"
 #include "analysis/trace/pass_from.h"
 #include "analysis/trace/reported_figures.h"
-#include "analysis/units/format.h"
 
 namespace hbmscope {
 namespace {
@@ -54,22 +53,6 @@ std::optional<std::int64_t> since_start(const Stream& stream, std::int64_t time_
   if (!stream.has_times() || time_ns < stream.first_time_ns()) return std::nullopt;
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(time_ns) -
                                    static_cast<std::uint64_t>(stream.first_time_ns()));
-}
-
-FailureVerdict verdict_of(const FailureFacts& facts) {
-  const std::uint64_t needed = facts.needed_bytes;
-  if (facts.is_of_driver)
-    return facts.driver_bytes && needed > *facts.driver_bytes ? FailureVerdict::too_big : FailureVerdict::unknown;
-  if (facts.is_inexact && facts.free_blocks) return FailureVerdict::unknown;
-  if (!facts.free_bytes && facts.limit_bytes && needed >= *facts.limit_bytes) return FailureVerdict::too_big;
-  if (!facts.free_bytes) return FailureVerdict::unknown;
-  if (facts.requested_bytes == 0) return FailureVerdict::unknown;
-  // Without a figure, the failure itself says that no free block was large enough.
-  if (facts.largest_free_bytes && needed <= *facts.largest_free_bytes) return FailureVerdict::had_room;
-  if (needed <= *facts.free_bytes) return FailureVerdict::fragmented;
-  if (facts.driver_bytes && needed <= *facts.driver_bytes) return FailureVerdict::limit;
-  if (facts.driver_bytes && needed - *facts.free_bytes <= *facts.driver_bytes) return FailureVerdict::split;
-  return FailureVerdict::too_big;
 }
 
 }  // namespace
@@ -135,6 +118,14 @@ std::optional<std::uint64_t> find_last_fit(const Stream& stream, std::uint32_t h
   return fitted ? end : found;
 }
 
+bool FailureFacts::is_free_known() const {
+  return !is_of_driver && requested_bytes > 0 && free_bytes && !(is_inexact && free_blocks);
+}
+
+bool FailureFacts::has_room() const {
+  return is_free_known() && largest_free_bytes && needed_bytes <= *largest_free_bytes;
+}
+
 bool FailureFacts::is_pool_at_limit() const {
   return limit_bytes && pool_bytes && clamped_sum(*pool_bytes, needed_bytes) > *limit_bytes;
 }
@@ -192,117 +183,17 @@ FailureFacts compute_failure_facts(const Stream& stream, std::size_t index, cons
   facts.driver_bytes = failure.available_bytes;
   facts.is_of_driver = failure.is_refusal;
   facts.stack = failure.stack;
-  facts.verdict = verdict_of(facts);
-  if (facts.verdict == FailureVerdict::had_room) {
+  if (!facts.is_free_known()) return facts;
+  if (facts.has_room()) {
     if (const auto end = find_end_without_room(stream, failure.heap, state, facts.needed_bytes))
       find_places(facts, state, *end);
     return facts;
   }
-  if (facts.verdict == FailureVerdict::unknown) return facts;
   facts.last_fit = find_last_fit(stream, failure.heap, facts.needed_bytes, failure.event);
   if (facts.last_fit && *facts.last_fit > 0)
     facts.last_fit_since_start_ns = since_start(stream, stream.state_at(*facts.last_fit).time_ns());
   find_places(facts, state, all_addresses);
   return facts;
-}
-
-namespace {
-
-// "6.00 GiB"; "Nothing" for 0.
-std::string amount_text(std::uint64_t bytes) {
-  return bytes == 0 ? "Nothing" : text_from_bytes(bytes);
-}
-
-// " 6.00 GiB was free on the device, outside the pool."; where that is unknown, that the pool is at its limit, or
-// nothing.
-std::string device_text(const FailureFacts& facts) {
-  if (facts.driver_bytes) return " " + amount_text(*facts.driver_bytes) + " was free on the device, outside the pool.";
-  return facts.is_pool_at_limit() ? " The pool is at its limit of " + text_from_bytes(*facts.limit_bytes) + "."
-                                  : std::string();
-}
-
-// " (8 blocks)"; empty where the source does not report how many.
-std::string blocks_text(const FailureFacts& facts) {
-  if (*facts.free_bytes == 0 || !facts.free_blocks) return {};
-  return *facts.free_blocks == 1 ? " (one block)"
-                                 : " (" + text_from_count(signed_from(*facts.free_blocks)) + " blocks)";
-}
-
-// "12.0 GiB was free in the pool (8 blocks). 6.00 GiB was free on the device, outside the pool."
-std::string free_text(const FailureFacts& facts) {
-  return amount_text(*facts.free_bytes) + " was free in the pool" + blocks_text(facts) + "." + device_text(facts);
-}
-
-std::string sentence_of_driver(const FailureFacts& facts) {
-  const std::string requested = text_from_request(facts.requested_bytes);
-  if (!facts.driver_bytes)
-    return fmt::format("The driver refused {}; how much was free on the device is unknown.", requested);
-  const TextPair pair = texts_from_bytes(signed_from(facts.requested_bytes), signed_from(*facts.driver_bytes));
-  if (facts.verdict == FailureVerdict::too_big)
-    return "Not enough memory on the device: requested " + pair.first + ", and " + pair.second + " was free.";
-  return fmt::format("The driver refused {}, although {} was free on the device.",
-                     facts.requested_bytes == 0 ? requested : pair.first, pair.second);
-}
-
-std::string not_enough_text(const FailureFacts& facts) {
-  if (!facts.free_bytes) {
-    const TextPair pair = texts_from_bytes(signed_from(facts.requested_bytes), signed_from(*facts.limit_bytes));
-    return "Not enough memory: requested " + pair.first + ", and the limit is " + pair.second + ".";
-  }
-  const std::uint64_t all = clamped_sum(*facts.free_bytes, facts.driver_bytes.value_or(0));
-  const TextPair pair = texts_from_bytes(signed_from(facts.requested_bytes), signed_from(all));
-  return "Not enough memory: requested " + pair.first + ", and even all free memory together (" + pair.second +
-         ") is less. " + free_text(facts);
-}
-
-}  // namespace
-
-std::string sentence_of(const FailureFacts& facts) {
-  const std::string requested = "Requested " + text_from_request(facts.requested_bytes);
-  if (facts.is_of_driver) return sentence_of_driver(facts);
-  if (facts.verdict == FailureVerdict::too_big) return not_enough_text(facts);
-  if (facts.verdict == FailureVerdict::unknown && facts.is_inexact)
-    return requested +
-           "; how much was free is unknown, because events of this heap were lost or contradict each other.";
-  if (!facts.free_bytes) return requested + "; how much was free is unknown.";
-  const TextPair pair =
-      texts_from_bytes(signed_from(facts.requested_bytes), signed_from(facts.largest_free_bytes.value_or(0)));
-  const std::string largest = facts.largest_free_bytes ? "the largest free block is " + pair.second
-                                                       : std::string("no free block is large enough");
-  switch (facts.verdict) {
-    case FailureVerdict::fragmented:
-      return "Fragmented: requested " + pair.first + "; " + text_from_bytes(*facts.free_bytes) + " is free in total" +
-             blocks_text(facts) + ", but " + largest + "." + device_text(facts);
-    case FailureVerdict::split:
-      return "Free memory is split between the pool and the device: requested " + pair.first + ", but " + largest +
-             ". " + free_text(facts);
-    case FailureVerdict::limit:
-      return "A limit of the process or the allocator was reached: requested " + pair.first + ". " + free_text(facts);
-    case FailureVerdict::had_room:
-      return "Requested " + pair.first + ", and " + largest + ", but the allocator did not use it. " + free_text(facts);
-    default: return requested + ". " + free_text(facts);
-  }
-}
-
-std::string unknowns_of(const FailureFacts& facts) {
-  std::string text;
-  const auto add = [&](std::string_view words) { text += (text.empty() ? "" : " ") + std::string(words); };
-  if (facts.is_of_driver) {
-    if (!facts.driver_bytes) add("The free memory on the device is unknown.");
-    return text;
-  }
-  if (facts.is_inexact && facts.free_blocks)
-    add("According to the remaining events, " + text_from_bytes(*facts.free_bytes) +
-        " was free, the largest free block " + text_from_bytes(facts.largest_free_bytes.value_or(0)) +
-        "; neither is exact.");
-  else if (facts.verdict == FailureVerdict::unknown)
-    add("The free memory of this heap is unknown, because its regions are not reported.");
-  if (!facts.driver_bytes && !facts.is_pool_at_limit())
-    add("The free memory on the device outside the pool is unknown.");
-  if (facts.verdict == FailureVerdict::had_room)
-    add("Which free blocks the request may use is unknown: not those of another stream or of a private pool.");
-  if (facts.verdict == FailureVerdict::limit && !facts.limit_bytes) add("The limit is unknown.");
-  return text;
 }
 
 }  // namespace hbmscope

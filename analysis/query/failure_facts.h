@@ -1,6 +1,6 @@
-// Why a request failed, as far as it can be derived exactly: how much was requested, how much was free in how many
-// blocks, since when no free block was large enough, and the blocking allocations. Figures that would depend on
-// unknown ones are absent, and the text says so.
+// The figures of a failed request, as far as they can be derived exactly: how much was requested, how much was free in
+// how many blocks, since when no free block was large enough, and the blocking allocations. Figures that would depend
+// on unknown ones are absent. What they mean is decided in analysis/diagnose (cause.h).
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,6 @@
 #include "analysis/trace/stream.h"
 
 namespace hbmscope {
-
-enum class FailureVerdict : std::uint8_t {
-  unknown,     // The free memory is unknown, for example because earlier events of the heap were lost.
-  too_big,     // More than all free memory of the pool and, if known, of the device; or at least the whole limit, as
-               // printed.
-  fragmented,  // Enough was free in the pool, but each free block is too small, or none was used.
-  split,       // Enough in total only: some free in the pool, some on the device, neither large enough.
-  limit,       // More than that was free on the device: a limit of the process or of the allocator prevented it.
-  had_room,    // A free block was large enough, and the allocator did not use it.
-};
 
 // The range of adjacent chunks in one region that is large enough for the request and has the fewest bytes in use, or
 // the fewest blocks, and of these the fewest bytes.
@@ -56,13 +46,16 @@ struct FailureFacts {
   bool is_of_driver = false;                  // The request went to the driver, so there is no pool.
   std::optional<std::uint64_t> limit_bytes;   // The limit of the pool; absent: unknown.
   std::optional<std::uint64_t> pool_bytes;    // What the pool has taken from the device; absent: unknown.
-  FailureVerdict verdict = FailureVerdict::unknown;
-  std::optional<std::uint64_t> last_fit;  // The number of events at that time.
+  std::optional<std::uint64_t> last_fit;      // The number of events at that time.
   std::optional<std::int64_t> last_fit_since_start_ns;
-  // Unless the verdict is unknown, or no region is that large. If a block had room, only of a pool with two ends, where
-  // it is that of the other end: a place for the end that has none.
+  // Only if is_free_known() and a region is that large. If a block had room, only in a pool with two ends, where that
+  // block belongs to the other end: a place for the end that has none.
   std::optional<CheapestPlace> place;
   std::optional<CheapestPlace> place_of_fewest_blocks;  // The same; absent if it is no other place.
+  // What was free in the pool is known exactly enough to conclude from it.
+  bool is_free_known() const;
+  // A free block was large enough, and the allocator did not use it.
+  bool has_room() const;
   // The limit leaves no room for a region of the needed size, however much is free on the device.
   bool is_pool_at_limit() const;
   std::uint32_t stack = 0;                // The stack of the request.
@@ -73,10 +66,5 @@ struct FailureFacts {
 // before it, state_at(failures()[index].event), for callers that have it.
 FailureFacts compute_failure_facts(const Stream& stream, std::size_t index);
 FailureFacts compute_failure_facts(const Stream& stream, std::size_t index, const StreamState& state);
-
-// "Fragmented: requested 3.00 GiB; 12.4 GiB is free in total, but the largest free block is 2.10 GiB. ..."
-std::string sentence_of(const FailureFacts& facts);
-// The unknown figures that the verdict would need; empty if there are none.
-std::string unknowns_of(const FailureFacts& facts);
 
 }  // namespace hbmscope

@@ -14,7 +14,7 @@ struct ProgramPoint {
 };
 
 // What an event did to the heap.
-enum class Step : std::uint8_t { request, free, given_back, other };
+enum class RequestStep : std::uint8_t { request, free, given_back, other };
 
 std::uint64_t requests_in(const wire::DecodedBlock& block, std::uint32_t heap) {
   std::uint64_t count = 0;
@@ -23,22 +23,22 @@ std::uint64_t requests_in(const wire::DecodedBlock& block, std::uint32_t heap) {
   return count;
 }
 
-Step step_of_record(const wire::DecodedBlock& block, const RecordPlace& place, std::uint32_t heap) {
+RequestStep step_of_record(const wire::DecodedBlock& block, const RecordPlace& place, std::uint32_t heap) {
   switch (place.kind) {
     case wire::RecordKind::alloc:
-      return block.rows<wire::AllocRecord>()[place.row].heap == heap ? Step::request : Step::other;
+      return block.rows<wire::AllocRecord>()[place.row].heap == heap ? RequestStep::request : RequestStep::other;
     case wire::RecordKind::out_of_memory:
-      return block.rows<wire::OutOfMemoryRecord>()[place.row].heap == heap ? Step::request : Step::other;
-    case wire::RecordKind::free: return Step::free;
-    case wire::RecordKind::region_shrink: return Step::given_back;
-    default: return Step::other;
+      return block.rows<wire::OutOfMemoryRecord>()[place.row].heap == heap ? RequestStep::request : RequestStep::other;
+    case wire::RecordKind::free: return RequestStep::free;
+    case wire::RecordKind::region_shrink: return RequestStep::given_back;
+    default: return RequestStep::other;
   }
 }
 
-Step step_of_change(const HeapChange& change) {
-  if (change.what == HeapChange::What::allocated) return Step::request;
-  if (change.what == HeapChange::What::freed) return Step::free;
-  return change.place.kind == wire::RecordKind::region_shrink ? Step::given_back : Step::other;
+RequestStep step_of_change(const HeapChange& change) {
+  if (change.what == HeapChange::What::allocated) return RequestStep::request;
+  if (change.what == HeapChange::What::freed) return RequestStep::free;
+  return change.place.kind == wire::RecordKind::region_shrink ? RequestStep::given_back : RequestStep::other;
 }
 
 // A free does not name the heap of its block. With a single heap that is clear, and no state is needed.
@@ -54,15 +54,15 @@ bool pass_over_steps(const Stream& stream, std::uint32_t heap, std::uint64_t end
   const bool is_alone = has_one_heap(stream);
   const auto take_record = [&](const wire::DecodedBlock& block, const RecordPlace& place) {
     if (!wire::is_event(static_cast<std::uint16_t>(place.kind))) return;
-    const Step step = step_of_record(block, place, heap);
-    take(step == Step::free && !is_alone ? Step::other : step, place.event + 1);
+    const RequestStep step = step_of_record(block, place, heap);
+    take(step == RequestStep::free && !is_alone ? RequestStep::other : step, place.event + 1);
   };
   if (is_alone) return pass_over_records(stream, end, control, take_record);
   return pass_over_heaps(
       stream, end, control,
       [&](const StreamState&, const HeapChange& change, const wire::DecodedBlock&) {
         if (!wire::is_event(static_cast<std::uint16_t>(change.place.kind))) return;
-        take(change.heap == heap ? step_of_change(change) : Step::other, change.position);
+        take(change.heap == heap ? step_of_change(change) : RequestStep::other, change.position);
       },
       take_record);
 }
@@ -70,9 +70,9 @@ bool pass_over_steps(const Stream& stream, std::uint32_t heap, std::uint64_t end
 std::optional<ProgramPoint> point_at(const Stream& stream, std::uint32_t heap, std::uint64_t position,
                                      PassControl* control) {
   ProgramPoint point;
-  const bool is_done = pass_over_steps(stream, heap, position, control, [&](Step step, std::uint64_t) {
-    if (step == Step::request) point = {point.requests + 1, 0};
-    if (step == Step::free) ++point.frees;
+  const bool is_done = pass_over_steps(stream, heap, position, control, [&](RequestStep step, std::uint64_t) {
+    if (step == RequestStep::request) point = {point.requests + 1, 0};
+    if (step == RequestStep::free) ++point.frees;
   });
   return is_done ? std::optional(point) : std::nullopt;
 }
@@ -83,16 +83,16 @@ class PointSearch {
  public:
   explicit PointSearch(ProgramPoint wanted) : wanted_(wanted) {}
 
-  void take(Step step, std::uint64_t position) {
+  void take(RequestStep step, std::uint64_t position) {
     if (is_over_) return;
     const bool is_between = now_.requests == wanted_.requests;
     if (is_between && now_.frees == wanted_.frees) {
       // A free also includes the memory that it returns to the driver.
-      is_over_ = step != Step::given_back;
-    } else if (step == Step::request) {
+      is_over_ = step != RequestStep::given_back;
+    } else if (step == RequestStep::request) {
       is_over_ = is_between;
       if (!is_over_) now_ = {now_.requests + 1, 0};
-    } else if (is_between && step == Step::free) {
+    } else if (is_between && step == RequestStep::free) {
       ++now_.frees;
     }
     if (!is_over_ && now_.requests == wanted_.requests) position_ = position;
@@ -138,7 +138,7 @@ std::optional<std::uint64_t> count_requests(const Stream& stream, std::uint32_t 
     }
     for (RecordCursor cursor(block); !cursor.at_end();) {
       const RecordPlace place = cursor.next();
-      count += place.event < position && step_of_record(block, place, heap) == Step::request ? 1 : 0;
+      count += place.event < position && step_of_record(block, place, heap) == RequestStep::request ? 1 : 0;
     }
   });
   return is_done ? std::optional(count) : std::nullopt;
@@ -154,7 +154,7 @@ std::optional<MatchingMoment> find_matching_moment(const Trace& trace, HeapKey h
   if (!point) return std::nullopt;
   PointSearch search(*point);
   const bool is_done = pass_over_steps(beside, other_heap.heap, beside.end_position(), control,
-                                       [&](Step step, std::uint64_t after) { search.take(step, after); });
+                                       [&](RequestStep step, std::uint64_t after) { search.take(step, after); });
   return is_done ? std::optional(search.found(beside.end_position())) : std::nullopt;
 }
 

@@ -24,6 +24,7 @@ struct Trace;
 struct FileOptions {
   std::uint64_t max_inflated_bytes = std::uint64_t{4} << 30;
   std::vector<WorkloadChange> what_if;  // Only for workload files; an error for others.
+  bool is_timed = false;                // Events of a workload have modelled times.
   bool keeps_pieces = false;            // Fill in FileContent::piece: more files are read, which may belong together.
 };
 

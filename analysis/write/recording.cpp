@@ -27,47 +27,66 @@ std::uint32_t number_of(const Trace& trace, const Stream& stream) {
                                  : stream.blocks().front()->header.stream;
 }
 
-// A last block for a stream, with facts about the recording itself that the stream does not contain yet. Null if there
-// are none.
-wire::SharedBlock make_last_facts(const Trace& trace, const Stream& stream, Paths paths) {
-  wire::BlockEncoder encoder(number_of(trace, stream), wire::BlockType::events, stream.end_position());
-  std::uint32_t next_string = stream.definitions().next_string();
-  const auto define = [&](std::string_view text) {
-    wire::StringRecord record;
-    record.id = next_string++;
-    encoder.add(record, stream.last_time_ns(), text);
-    return record.id;
-  };
-  const auto add = [&](std::string_view key, std::string_view value) {
+// A last block for a stream, with facts about the job that the stream does not contain yet.
+class LastFacts {
+ public:
+  LastFacts(const Trace& trace, const Stream& stream)
+      : stream_(stream),
+        encoder_(number_of(trace, stream), wire::BlockType::events, stream.end_position()),
+        next_string_(stream.definitions().next_string()) {}
+
+  void add(std::string_view key, std::string_view value) {
     wire::JobRecord fact;
     fact.key = define(key);
     fact.value = define(value);
-    encoder.add(fact, stream.last_time_ns());
-  };
-  if (paths == Paths::stripped && stream.definitions().job_fact(stripped_fact).empty()) add(stripped_fact, "paths");
+    encoder_.add(fact, stream_.last_time_ns());
+  }
+  // Null if there are none.
+  wire::SharedBlock close() {
+    if (encoder_.is_empty()) return nullptr;
+    wire::Block block = encoder_.close();
+    if (!stream_.blocks().empty()) {
+      const wire::BlockHeader& last = stream_.blocks().back()->header;
+      const std::uint32_t next = last.sequence + (last.type == wire::BlockType::keyframe ? 0 : 1);
+      block.header.sequence = next + static_cast<std::uint32_t>(stream_.blocks_lost_at_end());
+    }
+    block.header.xxh3 = compute_block_hash(block);
+    return std::make_shared<const wire::Block>(std::move(block));
+  }
+
+ private:
+  std::uint32_t define(std::string_view text) {
+    wire::StringRecord record;
+    record.id = next_string_++;
+    encoder_.add(record, stream_.last_time_ns(), text);
+    return record.id;
+  }
+
+  const Stream& stream_;
+  wire::BlockEncoder encoder_;
+  std::uint32_t next_string_;
+};
+
+// Facts about the recording itself. Null if there are none.
+wire::SharedBlock make_last_facts(const Trace& trace, const Stream& stream, Paths paths) {
+  LastFacts facts(trace, stream);
+  if (paths == Paths::stripped && stream.definitions().job_fact(stripped_fact).empty())
+    facts.add(stripped_fact, "paths");
   const bool is_first = &stream == trace.streams.data();
   for (const std::string_view name : reported_losses) {
     if (!is_first) break;
     for (const ImportStatistic& row : trace.import.rows()) {
       const std::int64_t unreported = row.name == name ? row.count - find_reported_loss(trace, name).count : 0;
-      if (unreported > 0) add(key_of_reported_loss(name), value_of_reported_loss({unreported, row.example}));
+      if (unreported > 0) facts.add(key_of_reported_loss(name), value_of_reported_loss({unreported, row.example}));
     }
   }
   if (is_first)
     for (const ReportedCaveat& caveat : find_new_caveats(trace))
-      add(caveat.key, paths == Paths::stripped ? stripped_text(caveat.value) : caveat.value);
+      facts.add(caveat.key, paths == Paths::stripped ? stripped_text(caveat.value) : caveat.value);
   // A later block would show the gap; at the end only this fact does.
   if (stream.events_lost_at_end() > 0 || stream.blocks_lost_at_end() > 0)
-    add("hbmscope.lost_at_the_end", fmt::format("{} events", stream.events_lost_at_end()));
-  if (encoder.is_empty()) return nullptr;
-  wire::Block block = encoder.close();
-  if (!stream.blocks().empty()) {
-    const wire::BlockHeader& last = stream.blocks().back()->header;
-    const std::uint32_t next = last.sequence + (last.type == wire::BlockType::keyframe ? 0 : 1);
-    block.header.sequence = next + static_cast<std::uint32_t>(stream.blocks_lost_at_end());
-  }
-  block.header.xxh3 = compute_block_hash(block);
-  return std::make_shared<const wire::Block>(std::move(block));
+    facts.add("hbmscope.lost_at_the_end", fmt::format("{} events", stream.events_lost_at_end()));
+  return facts.close();
 }
 
 Result<SharedLog<wire::SharedBlock>> find_blocks(const Stream& stream, Paths paths) {
@@ -161,6 +180,19 @@ Result<std::uint64_t> write_recording(const Trace& trace, const std::string& pat
     return write_refusal(path, *failure);
   }
   return writer.bytes();
+}
+
+Result<void> add_facts(const Trace& trace, const std::string& path, const std::vector<NewFact>& facts) {
+  if (trace.streams.empty()) return Failure(write_refusal(path, "it has no stream"));
+  LastFacts last(trace, trace.streams.front());
+  for (const NewFact& fact : facts) last.add(fact.key, fact.value);
+  wire::RecordingWriter file;
+  auto wrong = file.reopen(path);
+  if (!wrong)
+    if (const wire::SharedBlock block = last.close()) file.append(*block);
+  if (!wrong) wrong = file.finish();
+  if (wrong) return Failure(write_refusal(path, *wrong));
+  return {};
 }
 
 }  // namespace hbmscope

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "analysis/model/result.h"
 #include "analysis/trace/trace.h"
@@ -16,5 +17,12 @@ enum class Paths : std::uint8_t { as_they_are, stripped };  // stripped: see str
 // written; those of for_each_stripped_block. The file appears only when it is complete: everything is first written to
 // another file next to it.
 Result<std::uint64_t> write_recording(const Trace& trace, const std::string& path, Paths paths = Paths::as_they_are);
+
+// Adds facts about the job to the first stream of a finished recording, in its place. `trace` is what it contains.
+// Errors: it was not finished, has no stream, or can't be written.
+struct NewFact {
+  std::string key, value;
+};
+Result<void> add_facts(const Trace& trace, const std::string& path, const std::vector<NewFact>& facts);
 
 }  // namespace hbmscope

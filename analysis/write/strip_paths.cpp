@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/query/job_facts.h"
 #include "analysis/query/profile_view.h"
 #include "analysis/trace/pass.h"
 #include "collector/wire/block_encoder.h"
@@ -32,9 +33,10 @@ class PathStrings {
     for (const wire::FrameRecord& record : block.rows<wire::FrameRecord>()) kinds_[record.file] = PathKind::file;
     for (const wire::ModuleRecord& record : block.rows<wire::ModuleRecord>()) kinds_[record.path] = PathKind::file;
     // try_emplace: a string that is also a file name stays one. hbmscope's own facts contain no paths of the user;
-    // drop_frames, for example, is a regular expression.
+    // drop_frames, for example, is a regular expression. The verdict of a dry run is a plain text, though.
     for (const wire::JobRecord& record : block.rows<wire::JobRecord>())
-      kinds_.try_emplace(record.value, kind_of_fact(definitions.text(record.key)));
+      if (const std::string_view key = definitions.text(record.key); key != dry_run_verdict_fact)
+        kinds_.try_emplace(record.value, kind_of_fact(key));
   }
 
   std::string stripped(std::uint32_t string, std::string_view text) const {

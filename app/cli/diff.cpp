@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/judge/gate.h"
 #include "analysis/model/clamped.h"
 #include "analysis/query/diff.h"
 #include "analysis/units/format.h"
@@ -14,7 +15,6 @@
 #include "app/cli/diff_traces.h"
 #include "app/cli/figure_text.h"
 #include "app/cli/gate.h"
-#include "app/cli/gate_figures.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #include "app/cli/report_text.h"

@@ -7,8 +7,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "analysis/diagnose/heap_comparison.h"
 #include "analysis/query/block_diff.h"
-#include "analysis/query/heap_comparison.h"
 #include "analysis/query/job_facts.h"
 #include "analysis/query/moment_comparison.h"
 #include "analysis/read/source/read_source.h"

@@ -1,218 +1,95 @@
 #include "app/cli/dry_run.h"
 
-#include <algorithm>
-#include <cctype>
 #include <filesystem>
+#include <utility>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "allocator/device/model/settings.h"
-#include "analysis/units/format.h"
-#include "analysis/units/utf8.h"
 #include "analysis/write/json_optional.h"
-#include "app/cli/gate_figures.h"
 
 namespace hbmscope::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* not_emulated[] = {"memory of code", "workspaces that cuBLAS, cuDNN and NCCL allocate themselves"};
-
-std::uint64_t spare_of_device(const DeviceNeed& need) {
-  return need.total_bytes - std::min(need.total_bytes, need.peak_bytes);
-}
-std::uint64_t spare_of_pools(const DeviceNeed& need) {
-  std::uint64_t spare = need.total_bytes;
-  for (const FrameworkUse& one : need.frameworks) {
-    if (one.limit_bytes && one.peak_in_use_bytes)
-      spare = std::min(spare, *one.limit_bytes - std::min(*one.limit_bytes, *one.peak_in_use_bytes));
-    if (one.pool_limit_bytes && one.peak_pool_bytes)
-      spare = std::min(spare, *one.pool_limit_bytes - std::min(*one.pool_limit_bytes, *one.peak_pool_bytes));
-  }
-  return spare;
-}
-// Free in pools that count as taken on the device.
-std::uint64_t unused_in_pools(const DeviceNeed& need) {
-  std::uint64_t unused = 0;
-  for (const FrameworkUse& one : need.frameworks)
-    if (one.limit_bytes && one.peak_in_use_bytes) {
-      // TensorFlow doesn't say how large its pool is.
-      const std::uint64_t pool = one.peak_pool_bytes.value_or(std::min(*one.limit_bytes, need.peak_bytes));
-      unused += pool - std::min(pool, *one.peak_in_use_bytes);
-    }
-  return unused;
+nlohmann::ordered_json json_from_plan(const std::optional<PlannedProgram>& program) {
+  if (!program) return nullptr;
+  nlohmann::ordered_json holders = nlohmann::ordered_json::array();
+  for (const auto& [line, bytes] : program->holders) holders.push_back({{"line", line}, {"bytes", bytes}});
+  return {{"name", program->name},
+          {"arguments_bytes", program->arguments},
+          {"outputs_bytes", program->outputs},
+          {"aliased_bytes", program->aliased},
+          {"temporaries_bytes", program->temporaries},
+          {"donatable_bytes", program->donatable},
+          {"largest", holders}};
 }
 
-std::string first_line(const std::string& text) {
-  constexpr std::size_t length_max = 240;
-  // An exception that another process sent has that process' whole traceback; its last line is the exception.
-  const std::size_t end = text.find_last_not_of(" \n");
-  std::size_t begin = text.find_first_not_of(" \n");
-  if (begin == std::string::npos) return {};
-  if (text.find("Traceback (most recent call last)") != std::string::npos) begin = text.rfind('\n', end) + 1;
-  std::string line = text.substr(begin, std::min(text.find('\n', begin), end + 1) - begin);
-  if (line.size() > length_max) {
-    const std::size_t sentence = line.rfind(". ", length_max);
-    line = sentence != std::string::npos ? line.substr(0, sentence + 1) : line.substr(0, length_max) + "...";
-  }
-  return printable(line);
+nlohmann::ordered_json json_from_tpu_peak(const TpuPeak& peak) {
+  return {{"arguments_bytes", peak.arguments},
+          {"program_bytes", peak.program},
+          {"other_bytes", peak.others},
+          {"padding_bytes", peak.padding},
+          {"program", or_null(peak.in_progress)},
+          {"execution", peak.execution},
+          {"pinned_host_bytes", peak.host_bytes},
+          {"moves", peak.moves},
+          {"unloads", peak.unloads}};
 }
 
-std::string_view title_of(const std::string& framework) {
-  if (framework == "jax") return "JAX";
-  if (framework == "tensorflow") return "TensorFlow";
-  return framework == "torch" ? "PyTorch" : std::string_view(framework);
+nlohmann::ordered_json json_from_tpu_run(const TpuRun& run) {
+  return {{"topology", run.topology},
+          {"compiler", run.compiler},
+          {"compiled_programs", run.compiled_programs},
+          {"cached_programs", run.cached_programs},
+          {"compile_seconds", run.compile_seconds},
+          {"executions", run.executions},
+          {"compared_executions", run.compared_executions},
+          {"differing_executions", run.differing_executions},
+          {"over_bytes", or_null(run.over_bytes)},
+          {"over_program", or_null(run.over_program)},
+          {"guessed_layouts", run.guessed_layouts},
+          {"programs_without_aliases", run.programs_without_aliases},
+          {"not_emulated", or_null(run.unsupported)},
+          {"is_quick", run.is_quick},
+          {"plans", or_null(run.plans)},
+          {"refused", json_from_plan(run.refused)},
+          {"program_at_peak", json_from_plan(run.at_peak)}};
 }
 
-std::string text_from_use(const FrameworkUse& one) {
-  std::string text;
-  if (one.peak_pool_bytes)
-    text = fmt::format("{}'s pool {}", title_of(one.framework), text_from_bytes(*one.peak_pool_bytes));
-  if (one.peak_in_use_bytes)
-    text +=
-        fmt::format("{} at most {}", text.empty() ? fmt::format("in {}'s pool", title_of(one.framework)) : ", in use",
-                    text_from_bytes(*one.peak_in_use_bytes));
-  return text;
+nlohmann::ordered_json json_from_reads(std::span<const ValueRead> reads) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const ValueRead& read : reads)
+    list.push_back({{"kind", read.decides_size ? "size" : "value"},
+                    {"what", or_null(read.what)},
+                    {"line", or_null(read.line)},
+                    {"count", read.count},
+                    {"bytes_max", read.bytes_max}});
+  return list;
 }
 
-std::string text_from_need(const DryRun& run, const DeviceNeed& need) {
-  if (need.tpu) return text_from_tpu_need(run, need);
-  constexpr std::size_t uses_shown = 3;
-  std::string text = fmt::format("peak {} of {}", text_from_bytes(need.peak_bytes), text_from_bytes(need.total_bytes));
-  std::string parts;
-  for (std::size_t i = 0; i < std::min(uses_shown, need.frameworks.size()); ++i)
-    parts += (i == 0 ? "" : "; ") + text_from_use(need.frameworks[i]);
-  if (need.frameworks.size() > uses_shown) parts += fmt::format("; and {} more", need.frameworks.size() - uses_shown);
-  if (need.processes > 1)
-    parts = text_from_count_of(need.processes, "process", "processes") + (parts.empty() ? "" : ": ") + parts;
-  return text + (parts.empty() ? "" : " (" + parts + ")");
-}
-
-std::string text_from_survived(const DryRun& run) {
-  const std::string& what = run.survived.empty() ? run.refused_last : run.survived;
-  if (what.empty()) return {};
-  return fmt::format("{}{}, and {}.\n", static_cast<char>(std::toupper(what[0])), what.substr(1),
-                     run.survived.empty() ? "no retry followed" : "the job went on");
-}
-
-std::string text_at_peak(const DryRun& run) {
-  std::uint64_t peak_bytes = 0;
-  for (const DeviceNeed& need : run.needs) peak_bytes = std::max(peak_bytes, need.peak_bytes);
-  const std::string lines = text_from_holders(run.holders, peak_bytes);
-  if (lines.empty()) return {};
-  // A recording has all devices; the figures above are those of one.
-  const std::string of_what = run.needs.size() > 1
-                                  ? fmt::format("Most at the peak, of all {} devices together", run.needs.size())
-                                  : "Most of it at the peak";
-  return fmt::format("{}: {}.\n", of_what, lines);
-}
-
-// Of what fits: whatever failed says that it may need more.
-std::string text_from_proof(const DryRun& run) {
-  if (run.outcome == DryRunOutcome::fits) return text_from_proof(run.proof);
-  if (run.outcome != DryRunOutcome::failed || run.proof.reads.empty()) return "";
-  return "The dry run may be the cause of the failure. " + text_from_proof(run.proof);
-}
-
-// "out of memory: ...", without its end of line.
-std::string headline_of(const DryRun& run, const DeviceNeed* need) {
-  switch (run.outcome) {
-    case DryRunOutcome::fits:
-      return fmt::format("fits: {}, {} to spare{}", text_from_need(run, *need), text_from_bytes(need->spare_bytes()),
-                         !need->tpu && need->is_limited_by_pool() ? " in the pool" : "");
-    case DryRunOutcome::out_of_memory:
-      return "out of memory: " + (run.tpu ? text_from_missing(*run.tpu) : "") + text_from_failure(*run.failure);
-    case DryRunOutcome::failed:
-      return "failed before its end, so it may need more: " +
-             (run.failure ? fmt::format("{}: {}", printable(run.failure->type), text_from_failure(*run.failure))
-                          : run.reason);
-    case DryRunOutcome::unknown: break;
-  }
-  return "unknown: " + run.reason;
+nlohmann::ordered_json json_from_training(const Training& training) {
+  return {{"has_optimizer", training.has_optimizer},
+          {"optimizer_steps", or_null(training.steps)},
+          {"has_backward", or_null(training.has_backward)}};
 }
 
 }  // namespace
 
-std::uint64_t DeviceNeed::spare_bytes() const {
-  return std::min(spare_of_pools(*this), spare_of_device(*this) + unused_in_pools(*this));
-}
-
-bool DeviceNeed::is_limited_by_pool() const {
-  return spare_of_pools(*this) <= spare_of_device(*this) + unused_in_pools(*this);
-}
-
-const DeviceNeed* DryRun::fullest() const {
-  const auto least = std::min_element(needs.begin(), needs.end(), [](const DeviceNeed& a, const DeviceNeed& b) {
-    return a.spare_bytes() < b.spare_bytes();
-  });
-  return least == needs.end() ? nullptr : &*least;
-}
-
-std::span<const WhereField> dry_run_gate_fields() {
-  static constexpr WhereField fields[] = {
-      {"device", FieldKind::text, "the device", {}},
-      {"peak", FieldKind::bytes, "all that processes took of it at one time", {}},
-      {"total", FieldKind::bytes, "its memory", {}},
-      {"margin", FieldKind::bytes, "what more would have fit", {}},
-      {"outcome", FieldKind::text, "fits, out of memory, failed or unknown", {}},
-      {"doubts", FieldKind::text, "what a verdict that fits does not prove: sizes, values, training", {}}};
-  return fields;
-}
-
-Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const DryRun& run) {
-  std::vector<GateSubject> subjects;
-  for (const DeviceNeed& need : run.needs) {
-    GateSubject& subject = subjects.emplace_back(run.machine.name_of_device(need.device));
-    subject.set("device", subject.name());
-    subject.set("peak", need.peak_bytes);
-    subject.set("total", need.total_bytes);
-    subject.set("margin", need.spare_bytes());
-    subject.set("outcome", std::string(word_for(run.outcome)));
-    subject.set("doubts", fmt::format("{}", fmt::join(doubts_of(run.proof), " ")));
-  }
-  return find_gate_failure(expression, dry_run_gate_fields(), subjects);
-}
-
-std::string_view word_for(DryRunOutcome outcome) {
-  switch (outcome) {
-    case DryRunOutcome::fits: return "fits";
-    case DryRunOutcome::out_of_memory: return "out of memory";
-    case DryRunOutcome::failed: return "failed";
-    case DryRunOutcome::unknown: break;
-  }
-  return "unknown";
-}
-
-std::string text_from_failure(const DryRunFailure& failure) {
-  std::string text = first_line(failure.text);
-  if (text.empty()) text = printable(failure.type);
-  if (!failure.file.empty())
-    text += fmt::format(
-        " ({}{}:{})",
-        failure.function.empty() || failure.function == "<module>" ? "" : printable(failure.function) + ", ",
-        printable(fs::path(failure.file).filename().string()), failure.line);
-  return text;
-}
-
-std::string text_from_assumptions(std::uint64_t context_bytes) {
-  return fmt::format("Assumed: a context takes {}, and how the driver rounds requests. Not emulated: {}, {}.",
-                     text_from_bytes(context_bytes), not_emulated[0], not_emulated[1]);
-}
-
-std::string text_from_dry_run(const DryRun& run) {
-  const DeviceNeed* need = run.fullest();
-  std::string text = headline_of(run, need) + "\n";
-  if (run.tpu)
-    return text + text_from_proof(run) + text_from_survived(run) + text_at_peak(run) + text_below_tpu_headline(run);
-  if (need == nullptr) return text;
-  if (run.outcome != DryRunOutcome::fits)
-    text += fmt::format("Before that, on GPU {}: {}\n", need->device, text_from_need(run, *need));
-  else if (run.needs.size() > 1)
-    text += fmt::format("These are the figures of GPU {}, the fullest of {}.\n", need->device, run.needs.size());
-  return text + text_from_proof(run) + text_from_survived(run) + text_at_peak(run) +
-         text_from_assumptions(need->context_bytes) + "\n";
+void keep_plans(const std::string& recording, TpuRun& run) {
+  std::error_code error;
+  const std::string made = std::exchange(run.plans, {});
+  const fs::path kept = fs::absolute(recording, error).replace_extension(".programs");
+  if (recording.empty() || !fs::is_directory(made, error) || fs::is_empty(made, error)) return;
+  const auto is_plan = [](const fs::path& file) {
+    const std::string name = file.filename().string();
+    return (name.starts_with("module_") || name.starts_with("refused.")) && name.ends_with(".hlo.pb");
+  };
+  for (fs::directory_iterator entry(kept, error), end; !error && entry != end; entry.increment(error))
+    if (is_plan(entry->path())) fs::remove(entry->path(), error);
+  fs::create_directories(kept, error);
+  fs::copy(made, kept, fs::copy_options::recursive | fs::copy_options::overwrite_existing, error);
+  if (!error) run.plans = kept.string();
 }
 
 nlohmann::ordered_json json_from_dry_run(const DryRun& run) {

@@ -98,10 +98,6 @@ std::string tpu_table(const Terminal& terminal) {
 
 }  // namespace
 
-std::string EmulatedMachine::name_of_device(int number) const {
-  return fmt::format("{} {}", tpu != nullptr ? "TPU" : "GPU", number);
-}
-
 Result<EmulatedMachine> emulated_machine_from(std::string_view spec, std::string_view device_bytes) {
   EmulatedMachine machine;
   const std::size_t colon = spec.find(':');

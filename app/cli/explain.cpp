@@ -7,20 +7,23 @@
 #include "analysis/answers/failure.h"
 #include "analysis/document/html.h"
 #include "analysis/document/json.h"
+#include "analysis/judge/gate.h"
 #include "analysis/units/format.h"
 #include "analysis/write/json.h"
 #include "app/cli/cli.h"
-#include "app/cli/gate_figures.h"
+#include "app/cli/gate.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
+#include "app/cli/source_verdict.h"
 
 namespace hbmscope::cli {
 namespace {
 
-Result<std::string> json_of_trace(const Trace& trace, const ExplainOptions& options, std::size_t shown) {
+Result<std::string> json_of_source(const Source& source, const ExplainOptions& options, std::size_t shown) {
   const bool is_brief = options.brief > 0;
   nlohmann::ordered_json json = {{"schema", json_schema}};
-  json.update(json_from_document(describe_failures(trace, {shown, !is_brief})));
+  json.update(json_from_document(describe_failures(*source.trace, {shown, !is_brief})));
+  json = with_verdict(std::move(json), source);
   if (!is_brief) return text_from_json(json);
   const auto brief = brief_from_json(json, options.brief);
   if (!brief)
@@ -71,8 +74,9 @@ int run_explain(const ExplainOptions& options) {
   if (!shown) return fail(shown.error());
   const auto print = [&]() -> Result<std::string> {
     if (options.html) return html_of_trace(trace, *shown);
-    if (options.json || options.brief > 0) return json_of_trace(trace, options, *shown);
-    return text_from_document(describe_failures(trace, {*shown}), Terminal::of_stdout().style());
+    if (options.json || options.brief > 0) return json_of_source(*source, options, *shown);
+    return verdict_text(*source, Terminal::of_stdout()) +
+           text_from_document(describe_failures(trace, {*shown}), Terminal::of_stdout().style());
   };
   const Result<std::string> text = print();
   if (!text) return fail(text.error());

@@ -115,7 +115,7 @@ std::string install(const std::string& identity) {
       identity);
 }
 
-std::map<std::string, std::string> lines_of(const std::string& output) {
+std::map<std::string, std::string> named_lines_of(const std::string& output) {
   std::map<std::string, std::string> found;
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
@@ -243,7 +243,7 @@ std::optional<int> prepare_host(const FarOptions& options) {
   const auto bundle = find_bundle_for(options.host);
   if (!bundle) return exit_usage;
   const Said probed = listen(options.host, probe(bundle->identity), -1, true);
-  auto reported = lines_of(probed.output);
+  auto reported = named_lines_of(probed.output);
   if (probed.code != 0 || reported["machine"].empty()) return refuse_failure(options.host, probed);
   if (const auto fault = find_system_fault(reported, *bundle))
     return fail(refusal(fmt::format("{} {}", options.host, *fault), {}));
@@ -262,7 +262,7 @@ std::optional<int> prepare_host(const FarOptions& options) {
   if (archive < 0) return fail(refusal("cannot read the file", {}, bundle->archive));
   const Said copied = listen(options.host, install(bundle->identity), archive, true);
   close(archive);
-  if (lines_of(copied.output).count("copied") == 0) return refuse_failure(options.host, copied);
+  if (named_lines_of(copied.output).count("copied") == 0) return refuse_failure(options.host, copied);
   return std::nullopt;
 }
 

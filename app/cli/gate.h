@@ -1,20 +1,24 @@
-// --fail-if: the filter language applied to a report or comparison, for scripts and CI. A condition that names a device
-// or a kind is checked for each device or kind, any other condition for the totals. The first condition that is true
-// fails.
+// --fail-if and --junit: what they are given, and how the result is reported. analysis/judge decides.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
 
-#include "analysis/query/diff.h"
-#include "analysis/query/profile_view.h"
+#include "analysis/model/result.h"
 
 namespace hbmscope::cli {
 
-// The condition that was true, as a sentence; nothing if none was.
-Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const ProfileView& view);
-Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const ProfileDiff& diff);
+struct GateOptions {
+  std::string condition;  // Empty: none.
+  std::string junit;      // A file for the result; empty: none.
+  std::string command;    // "hbmscope report", for that file.
+};
+
+// Prints the text to stdout and the failure to stderr, and returns the exit code. Of an error, only that is printed.
+int print_with_gate(std::string_view text, const GateOptions& gate, const Result<std::optional<std::string>>& failure);
+// The same where the text was printed already. Writes gate.junit, if it is given: one test, which failed, has an error
+// (the condition could not be decided) or passed.
+int exit_code_of_gate(const GateOptions& gate, const Result<std::optional<std::string>>& failure);
 
 }  // namespace hbmscope::cli

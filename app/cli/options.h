@@ -10,7 +10,7 @@
 
 #include "analysis/query/diff.h"
 #include "analysis/query/profile_view.h"
-#include "app/cli/gate_options.h"
+#include "app/cli/gate.h"
 #include "app/cli/program_files.h"
 #include "app/cli/used_options.h"
 

@@ -23,5 +23,7 @@ struct ReplayAnswers {
 
 std::string text_from_replay(const ReplayAnswers& answers, const Terminal& terminal);
 nlohmann::ordered_json json_from_replay(const ReplayAnswers& answers);
+// The keys "cause" and "cause_title": the verdict of the replay in the words of the causes, or null.
+void add_cause(const allocator::ReplayFailure& failure, nlohmann::ordered_json& json);
 
 }  // namespace hbmscope::cli

@@ -2,6 +2,7 @@
 
 #include "allocator/interface/fragmentation.h"
 #include "allocator/replay/verdict.h"
+#include "analysis/diagnose/cause.h"
 #include "analysis/write/json.h"
 #include "analysis/write/json_optional.h"
 #include "app/cli/replay.h"
@@ -16,28 +17,41 @@ Json limit_or_null(std::uint64_t bytes) {
   return bytes == allocator::no_limit ? Json(nullptr) : Json(bytes);
 }
 
+}  // namespace
+
+void add_cause(const allocator::ReplayFailure& failure, Json& json) {
+  const auto cause = cause_from(verdict_of(failure));
+  json["cause"] = cause ? Json(row_of(*cause).key) : Json(nullptr);
+  json["cause_title"] = cause ? Json(row_of(*cause).title) : Json(nullptr);
+}
+
+namespace {
+
 Json json_from_failure(const allocator::ReplayFailure& failure, std::string_view allocator_name) {
   Json unknowns = Json::array({"device"});
   if (failure.driver_left_bytes == allocator::no_limit) unknowns.push_back("available_bytes");
   if (failure.statistics.limit_bytes == allocator::no_limit) unknowns.push_back("limit_bytes");
   const bool is_collective = failure.request.space == allocator::Space::collective;
-  return {{"operation", failure.operation},
-          {"line", failure.line == 0 ? Json(nullptr) : Json(failure.line)},
-          {"asked_bytes", failure.request.bytes},
-          {"rounded_bytes", failure.rounded_bytes},
-          {"alignment_bytes", failure.request.alignment},
-          {"available_bytes", limit_or_null(failure.driver_left_bytes)},
-          {"used_bytes", failure.statistics.in_use_bytes},
-          {"total_free_bytes", failure.free_bytes},
-          {"largest_free_bytes", failure.largest_usable_bytes},
-          {"pool_bytes", failure.statistics.pool_bytes},
-          {"limit_bytes", limit_or_null(failure.statistics.limit_bytes)},
-          {"memory_space", is_collective ? "collective" : "default"},
-          {"device", nullptr},
-          {"allocator", allocator_name},
-          {"verdict", text_from_verdict(verdict_of(failure))},
-          {"fault", failure.fault == allocator::Fault::none ? Json(nullptr) : Json(text_from_fault(failure.fault))},
-          {"unknowns", std::move(unknowns)}};
+  Json json = {
+      {"operation", failure.operation},
+      {"line", failure.line == 0 ? Json(nullptr) : Json(failure.line)},
+      {"asked_bytes", failure.request.bytes},
+      {"rounded_bytes", failure.rounded_bytes},
+      {"alignment_bytes", failure.request.alignment},
+      {"available_bytes", limit_or_null(failure.driver_left_bytes)},
+      {"used_bytes", failure.statistics.in_use_bytes},
+      {"total_free_bytes", failure.free_bytes},
+      {"largest_free_bytes", failure.largest_usable_bytes},
+      {"pool_bytes", failure.statistics.pool_bytes},
+      {"limit_bytes", limit_or_null(failure.statistics.limit_bytes)},
+      {"memory_space", is_collective ? "collective" : "default"},
+      {"device", nullptr},
+      {"allocator", allocator_name},
+      {"verdict", text_from_verdict(verdict_of(failure))},
+      {"fault", failure.fault == allocator::Fault::none ? Json(nullptr) : Json(text_from_fault(failure.fault))},
+      {"unknowns", std::move(unknowns)}};
+  add_cause(failure, json);
+  return json;
 }
 
 void add_result(Json& json, const allocator::ReplayResult& result, std::string_view allocator_name) {

@@ -1,6 +1,9 @@
+#include <cctype>
+
 #include <fmt/format.h>
 
 #include "allocator/replay/verdict.h"
+#include "analysis/diagnose/cause.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "app/cli/figure_text.h"
@@ -69,18 +72,27 @@ std::string head_text(const ReplayAnswers& answers, const Terminal& terminal) {
   return text;
 }
 
-std::string verdict_text(const ReplayFailure& failure) {
+std::string_view reason_of(const ReplayFailure& failure) {
   switch (verdict_of(failure)) {
-    case ReplayVerdict::fault: return std::string(allocator::text_from_fault(failure.fault));
-    case ReplayVerdict::too_big: return "not enough memory: even all free memory together is less than the request";
-    case ReplayVerdict::had_room: return "alignment: a free block was large enough, but not at an aligned address";
-    case ReplayVerdict::fragmented: return "fragmented: enough was free in the pool, but every free block is too small";
+    case ReplayVerdict::fault: return allocator::text_from_fault(failure.fault);
+    case ReplayVerdict::too_big: return "even all free memory together is less than the request";
+    case ReplayVerdict::had_room: return "a free block was large enough, but not at an aligned address";
+    case ReplayVerdict::fragmented: return "enough was free in the pool, but every free block is too small";
     case ReplayVerdict::stepped_over:
       return "the driver had enough, but the retries at nine tenths of the size skipped it";
     case ReplayVerdict::segment: return "the driver had enough for the request, but not for the whole region around it";
     case ReplayVerdict::split: return "enough in total, but partly free in the pool and partly free on the device";
   }
   return {};
+}
+
+// "fragmented: enough was free in the pool, ...", in the words of the causes.
+std::string verdict_text(const ReplayFailure& failure) {
+  const auto cause = cause_from(verdict_of(failure));
+  if (!cause) return std::string(reason_of(failure));
+  std::string title(row_of(*cause).title);
+  title.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(title.front())));
+  return fmt::format("{}: {}", title, reason_of(failure));
 }
 
 std::string failure_text(const ReplayFailure& failure, const Terminal& terminal) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/judge/gate.h"
 #include "analysis/query/block_find.h"
 #include "analysis/query/block_list.h"
 #include "analysis/query/log_headline.h"
@@ -17,7 +18,6 @@
 #include "app/cli/cli.h"
 #include "app/cli/explain.h"
 #include "app/cli/gate.h"
-#include "app/cli/gate_figures.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #include "app/cli/report_blocks.h"
@@ -26,12 +26,13 @@
 #include "app/cli/report_section.h"
 #include "app/cli/report_series.h"
 #include "app/cli/report_text.h"
+#include "app/cli/source_verdict.h"
 
 namespace hbmscope::cli {
 namespace {
 
 Result<std::string> json_report(const ReportInput& input) {
-  nlohmann::ordered_json json = json_from_view(input.view);
+  nlohmann::ordered_json json = with_verdict(json_from_view(input.view), input.source);
   for (const ReportSection& section : report_sections())
     if (section.add_json != nullptr && is_wanted(section, input))
       if (auto added = section.add_json(json, input); !added) return Failure(added.error());
@@ -49,8 +50,8 @@ Result<std::string> text_report(const ReportInput& input) {
                           unit, options.top};
   const bool is_log = input.source.trace != nullptr && is_of_log(*input.source.trace);
   const bool has_failed = input.source.trace != nullptr && !find_failed_requests(*input.source.trace).empty();
-  std::string text;
-  if (has_failed) text = text_from_failures(*input.source.trace, terminal) + (is_log ? "" : "\n");
+  std::string text = verdict_text(input.source, terminal);
+  if (has_failed) text += text_from_failures(*input.source.trace, terminal) + (is_log ? "" : "\n");
   if (!is_log)
     text += text_from_summary(summary, input.view, style);
   else if (!has_failed)

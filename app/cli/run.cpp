@@ -13,15 +13,18 @@
 #include <nlohmann/json.hpp>
 
 #include "allocator/device/model/accounts.h"
+#include "analysis/judge/gate.h"
+#include "analysis/query/job_facts.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
+#include "analysis/write/recording.h"
 #include "app/cli/cli.h"
 #include "app/cli/display.h"
 #include "app/cli/dry_run.h"
 #include "app/cli/emulated_program.h"
 #include "app/cli/far_job.h"
 #include "app/cli/far_start.h"
-#include "app/cli/gate_figures.h"
+#include "app/cli/gate.h"
 #include "app/cli/load.h"
 #include "app/cli/observed_job.h"
 #include "app/cli/options.h"
@@ -139,6 +142,19 @@ void add_to_store(const RunOptions& options, const std::string& recording) {
 
 }  // namespace
 
+namespace {
+
+// In the recording, so that whoever opens it sees what was printed.
+void keep_verdict(const DryRun& run) {
+  if (!run.trace) return;
+  const auto kept = add_facts(*run.trace, run.recording,
+                              {{std::string(dry_run_outcome_fact), std::string(word_for(run.outcome))},
+                               {std::string(dry_run_verdict_fact), text_from_dry_run(run)}});
+  if (!kept) say("the verdict is not in the recording: " + kept.error().what);
+}
+
+}  // namespace
+
 int run_job(const RunOptions& options, bool has_window) {
   const std::string name = std::filesystem::path(options.command.front()).filename().string();
   if (!options.far.host.empty() && !options.emulate.empty())
@@ -204,6 +220,7 @@ int run_job(const RunOptions& options, bool has_window) {
   if (dry_run) {
     DryRun run = read_dry_run(dry_run->sources_after(job, has_memory_dumps));
     if (run.tpu) keep_plans(run.recording, *run.tpu);
+    keep_verdict(run);
     if (!print_to_stdout(options.json ? text_from_json(json_from_dry_run(run)) : text_from_dry_run(run)))
       return exit_unreadable;
     if (job.exit_code() == 0) return exit_code_of_gate(options.gate, find_gate_failure(options.gate.condition, run));

@@ -7,7 +7,7 @@
 
 #include "app/cli/far_bundle.h"
 #include "app/cli/flight.h"
-#include "app/cli/gate_options.h"
+#include "app/cli/gate.h"
 #include "app/cli/listen.h"
 
 namespace hbmscope::cli {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/diagnose/savings_pool.h"
+#include "analysis/judge/gate.h"
 #include "analysis/query/profile_view.h"
 #include "analysis/read/source/read_source.h"
 #include "analysis/trace/moment.h"
@@ -18,7 +19,7 @@
 #include "analysis/write/json_optional.h"
 #include "app/cli/cli.h"
 #include "app/cli/figure_text.h"
-#include "app/cli/gate_figures.h"
+#include "app/cli/gate.h"
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"
 

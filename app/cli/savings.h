@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <vector>
-#include "app/cli/gate_options.h"
+#include "app/cli/gate.h"
 
 namespace hbmscope::cli {
 

@@ -23,7 +23,6 @@
 #include "app/cli/sweep_axis.h"
 #include "app/cli/sweep_runs.h"
 #include "app/cli/terminal.h"
-#include "app/cli/tpu_dry_run.h"
 #include "app/cli/tpu_program.h"
 
 namespace hbmscope::cli {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/cli/cli.h"
-#include "app/cli/gate_options.h"
+#include "app/cli/gate.h"
 #include "app/cli/tpu_run.h"
 
 namespace hbmscope::cli {

@@ -199,7 +199,7 @@ Result<Compiled> read_compiled(const std::string& topology, const Json& answer, 
   compiled.fit->program.temp_bytes = bytes("temp");
   compiled.fit->code_bytes = bytes("generated_code");
   compiled.fit->needed = compiled.fit->program.needed_without_code_bytes().value_or(0) + *compiled.fit->code_bytes;
-  if (const auto usable = usable_of(topology)) compiled.row = row_of(*compiled.fit, topology, *usable);
+  if (const auto usable = usable_of(topology)) compiled.row = fit_row_of(*compiled.fit, topology, *usable);
   compiled.row.target = topology;
   compiled.row.needed_bytes = compiled.fit->needed;
   compiled.row.fits = true;  // The compiler knows better than a table of limits.

@@ -6,14 +6,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "allocator/tpu/shape.h"
-#include "analysis/model/clamped.h"
+#include "analysis/judge/gate.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
 #include "analysis/write/json_optional.h"
 #include "app/cli/cli.h"
-#include "app/cli/gate_figures.h"
+#include "app/cli/gate.h"
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"
 #include "app/cli/tpu.h"
@@ -27,124 +26,13 @@ namespace tpu = allocator::tpu;
 const char* const fit_caveat =
     "As compiled for its own target: the compiler of another generation may choose other layouts and temporaries.\n";
 
-const char* const compiled_for_no_tpu = "this program was compiled for a CPU or a GPU: its arrays have no tiles";
-
-namespace {
-
-// A program for a CPU or a GPU: its arrays are reported, but none of them has tiles.
-bool is_of_no_tpu(const Trace& trace, const ProgramMemoryRow& program) {
-  const bool is_device = std::any_of(program.by_space.begin(), program.by_space.end(),
-                                     [](const ProgramMemoryRow::Space& space) { return space.name == "device"; });
-  return is_device && std::any_of(trace.streams.begin(), trace.streams.end(), [](const Stream& stream) {
-           const auto& rows = stream.attributes().rows();
-           for (std::uint64_t i = 0; i < rows.size(); ++i)
-             if (stream.definitions().text(rows[i].key) == "shape") return true;
-           return false;
-         });
-}
-
-// `trace` is null for a profile, which is refused.
-Result<Fit> fit_of_trace(const Trace* trace, const std::string& file) {
-  if (trace == nullptr)
-    return Failure(refusal("this is a profile, neither a TPU workload nor a compiled program",
-                           "samples/tpu has workloads; XLA writes its programs with --xla_dump_to and "
-                           "--xla_dump_hlo_as_proto.",
-                           file));
-  auto program = find_program_memory(*trace);
-  const auto needed = program ? program->needed_without_code_bytes() : std::nullopt;
-  if (program && program->live_temp_bytes)
-    return Failure(refusal("this is HLO text, which has no buffer assignment, so what its temporaries need is unknown",
-                           "hbmscope report FILE shows the most that is live at once. XLA writes the assignment with "
-                           "--xla_dump_hlo_as_proto.",
-                           file));
-  if (!needed)
-    return Failure(refusal("this dump does not have the arguments, outputs and temporaries of a program",
-                           "XLA writes them with --xla_dump_to and --xla_dump_hlo_as_proto.", file));
-  if (is_of_no_tpu(*trace, *program))
-    return Failure(refusal(compiled_for_no_tpu,
-                           "What a TPU makes of it, its compiler says: hbmscope tpu compile SCRIPT.py:NAME.", file));
-  const auto code_bytes = program->code_bytes;
-  const bool is_emulated = std::any_of(trace->streams.begin(), trace->streams.end(), [](const Stream& stream) {
-    return stream.definitions().job_fact("tpu.figures") == "emulated";
-  });
-  return Fit{file, std::move(*program), code_bytes, clamped_sum(*needed, code_bytes.value_or(0)), is_emulated};
-}
-
-// "2x2" -> 4; nothing if there are no dimensions.
-std::optional<std::uint64_t> chips_of(std::string_view sizes) {
-  const auto dimensions = tpu::parse_dimensions(sizes);
-  if (!dimensions || dimensions->empty()) return std::nullopt;
-  std::uint64_t chips = 1;
-  for (const tpu::Dimension& dimension : *dimensions) {
-    if (dimension.size == 0 || dimension.size > (1 << 20) || chips > (1 << 20)) return std::nullopt;
-    chips *= dimension.size;
-  }
-  return chips;
-}
-
-}  // namespace
-
-Result<const tpu::Generation*> generation_from(const std::string& name) {
-  if (const tpu::Generation* generation = tpu::find_generation(name)) return generation;
-  const tpu::NoGeneration none = tpu::why_no_generation(printable(name));
-  return Failure(refusal(none.what, none.remedy));
-}
-
-std::string canonical_topology(const std::string& topology) {
-  const std::size_t colon = std::min(topology.find(':'), topology.size());
-  const tpu::Generation* generation = tpu::find_generation(topology.substr(0, colon));
-  return generation == nullptr ? topology : std::string(generation->name) + topology.substr(colon);
-}
-
-Result<std::vector<FitTarget>> targets_from(const std::vector<std::string>& generations,
-                                            const std::vector<std::string>& topologies) {
-  std::vector<FitTarget> targets;
-  for (const std::string& name : generations) {
-    const auto generation = generation_from(name);
-    if (!generation) return Failure(generation.error());
-    targets.push_back({std::string((*generation)->name), *generation, {}});
-  }
-  for (const std::string& topology : topologies) {
-    const std::size_t colon = std::min(topology.find(':'), topology.size());
-    const auto generation = generation_from(topology.substr(0, colon));
-    if (!generation) return Failure(generation.error());
-    const auto chips = chips_of(std::string_view(topology).substr(std::min(colon + 1, topology.size())));
-    if (!chips)
-      return Failure(refusal(fmt::format("'{}' is not a topology", printable(topology)), "Write e.g. v5e:2x2."));
-    targets.push_back({canonical_topology(topology), *generation, *chips * (*generation)->devices_per_chip});
-  }
-  if (targets.empty())
-    for (const tpu::Generation& generation : tpu::all_generations())
-      targets.push_back({std::string(generation.name), &generation, {}});
-  return targets;
-}
-
 Result<Fit> fit_of(const std::string& file, const std::string& max_size) {
   const auto sources = load_sources({file}, {max_size, {}, {}});
   if (!sources) return Failure(sources.error());
   return fit_of_trace(sources->front().trace.get(), file);
 }
 
-FitRow row_of(const Fit& fit, const std::string& name, std::uint64_t usable_bytes) {
-  FitRow row;
-  row.target = name;
-  row.usable_bytes = usable_bytes;
-  row.needed_bytes = fit.needed;
-  row.fits = fit.needed <= usable_bytes;
-  row.headline = *row.fits ? "fits" : "does not fit";
-  row.spare_bytes = signed_from(usable_bytes) - signed_from(fit.needed);
-  row.room = text_from_spare(*row.spare_bytes);
-  row.advice = advise_on_program({fit.needed, usable_bytes, fit.program.temp_bytes, fit.program.donatable_bytes});
-  return row;
-}
-
 namespace {
-
-std::vector<FitRow> rows_of(const Fit& fit, const std::vector<FitTarget>& targets) {
-  std::vector<FitRow> rows;
-  for (const FitTarget& target : targets) rows.push_back(row_of(fit, target.name, target.generation->hbm_usable.value));
-  return rows;
-}
 
 Ink ink_of(const FitRow& row) {
   if (!row.fits) return Ink::dim;
@@ -175,30 +63,30 @@ std::string text_from_advice(const std::vector<FitRow>& rows) {
     text += fmt::format("{} would fit with {}:\n", printable(row.target),
                         is_enough ? "any one of these, the smallest change first" : "none of these alone");
     bool was_enough = is_enough;
-    for (const FitAdvice& advice : row.advice) {
+    for (const Advice& advice : row.advice) {
       if (was_enough && !advice.suffices) text += "and not with these alone:\n";
       was_enough = advice.suffices;
-      text += fmt::format("  {}\n", advice.text);
+      text += fmt::format("  {}\n", advice.change);
     }
   }
   return text;
 }
 
-nlohmann::ordered_json json_from_advice(const std::vector<FitAdvice>& advice) {
+nlohmann::ordered_json json_from_advice(const std::vector<Advice>& advice) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const FitAdvice& each : advice)
-    rows.push_back({{"change", valid_utf8(each.change)},
-                    {"text", valid_utf8(each.text)},
+  for (const Advice& each : advice)
+    rows.push_back({{"change", valid_utf8(each.key)},
+                    {"text", valid_utf8(each.change)},
                     {"suffices", each.suffices},
                     {"spare_bytes", or_null(each.spare_bytes)},
-                    {"figures", text_from_advice_kind(each.kind)}});
+                    {"figures", text_from_proof(each.proof)}});
   return rows;
 }
 
-std::string text_of(const Fit& fit, const std::vector<FitTarget>& targets, const Terminal& terminal) {
+std::string text_from_fit(const Fit& fit, const std::vector<FitTarget>& targets, const Terminal& terminal) {
   return terminal.paint(printable(fit.file), Ink::bold) +
          fmt::format(": {} of HBM{}\n", text_from_bytes(fit.needed), fit.code_bytes ? "" : ", and its code") +
-         text_from_rows(rows_of(fit, targets), terminal);
+         text_from_rows(fit_rows_of(fit, targets), terminal);
 }
 
 namespace {
@@ -224,13 +112,13 @@ nlohmann::ordered_json json_from_rows(const std::vector<FitRow>& rows, const std
 
 }  // namespace
 
-nlohmann::ordered_json json_of(const Fit& fit, const std::vector<FitTarget>& targets) {
+nlohmann::ordered_json json_from_fit(const Fit& fit, const std::vector<FitTarget>& targets) {
   return {{"file", valid_utf8(fit.file)},
           {"name", or_null(valid_utf8(fit.program.name))},
           {"figures", fit.is_emulated ? "emulated" : "compiler"},
           {"needed_without_code_bytes", or_null(fit.program.needed_without_code_bytes())},
           {"donatable_bytes", or_null(fit.program.donatable_bytes)},
-          {"generations", json_from_rows(rows_of(fit, targets), targets)}};
+          {"generations", json_from_rows(fit_rows_of(fit, targets), targets)}};
 }
 
 namespace {
@@ -282,24 +170,6 @@ int ask_compiler(const TpuFitOptions& options) {
 
 namespace {
 
-constexpr WhereField fit_gate_fields[] = {{"target", FieldKind::text, "the generation or topology", {}},
-                                          {"fits", FieldKind::text, "yes or no", {}},
-                                          {"needed", FieldKind::bytes, "the HBM that the program needs", {}},
-                                          {"usable", FieldKind::bytes, "the HBM that a program may have there", {}},
-                                          {"margin", FieldKind::bytes, "usable - needed", {}}};
-
-void add_subjects(const JudgedProgram& program, bool is_of_folder, std::vector<GateSubject>& subjects) {
-  for (const FitRow& row : program.rows) {
-    GateSubject& subject =
-        subjects.emplace_back(is_of_folder ? fmt::format("{} on {}", program.file, row.target) : row.target);
-    subject.set("target", row.target);
-    if (row.fits) subject.set("fits", std::string(*row.fits ? "yes" : "no"));
-    subject.set("needed", row.needed_bytes);
-    subject.set("usable", row.usable_bytes);
-    subject.set("margin", row.spare_bytes);
-  }
-}
-
 // Nothing: neither a workload nor a program for a TPU, and `why_not` says why.
 Result<std::optional<JudgedProgram>> judge_source(const Source& source, const std::string& file,
                                                   const std::vector<FitTarget>& targets, const Terminal& terminal,
@@ -320,9 +190,9 @@ Result<std::optional<JudgedProgram>> judge_source(const Source& source, const st
       return std::optional<JudgedProgram>();
     }
     judged.name = fit->program.name;
-    judged.rows = rows_of(*fit, targets);
-    judged.text = text_of(*fit, targets, terminal);
-    judged.json = json_of(*fit, targets);
+    judged.rows = fit_rows_of(*fit, targets);
+    judged.text = text_from_fit(*fit, targets, terminal);
+    judged.json = json_from_fit(*fit, targets);
     (fit->is_emulated ? judged.is_emulated : judged.is_dump) = true;
   }
   for (const FitRow& row : judged.rows)
@@ -415,7 +285,7 @@ int run_tpu_fit(const TpuFitOptions& options) {
     text += text.empty() ? "" : "\n";
     text += is_folder ? text_from_folder(file, *programs, terminal) : programs->front().text;
     for (JudgedProgram& program : *programs) {
-      add_subjects(program, is_folder, subjects);
+      add_fit_subjects(program.rows, is_folder ? program.file : std::string(), subjects);
       has_dump = has_dump || program.is_dump;
       has_emulation = has_emulation || program.is_emulated;
       program.json["folder"] = is_folder ? nlohmann::ordered_json(valid_utf8(file)) : nullptr;
@@ -425,7 +295,7 @@ int run_tpu_fit(const TpuFitOptions& options) {
   if (has_dump) text += fit_caveat;
   if (has_emulation) text += "As emulated for its own generation; tpu fit of the workload file emulates each.\n";
   return print_with_gate(options.json ? text_from_json(json) : text, options.gate,
-                         find_gate_failure(options.gate.condition, fit_gate_fields, subjects));
+                         find_gate_failure(options.gate.condition, fit_gate_fields(), subjects));
 }
 
 }  // namespace hbmscope::cli

@@ -73,8 +73,8 @@ int run_tpu_import(const TpuImportOptions& options) {
       continue;
     }
     if (!fit) return fail(fit.error());
-    text += (text.empty() ? "" : "\n") + text_of(*fit, *targets, terminal);
-    json["programs"].push_back(json_of(*fit, *targets));
+    text += (text.empty() ? "" : "\n") + text_from_fit(*fit, *targets, terminal);
+    json["programs"].push_back(json_from_fit(*fit, *targets));
     if (!largest || fit->needed > largest->needed) largest = std::move(*fit);
   }
   if (!largest) return fail(*skipped);

@@ -6,11 +6,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "analysis/read/file_bytes.h"
-#include "analysis/read/gzip.h"
 #include "analysis/read/source/formats.h"
+#include "analysis/read/source/read_source.h"
 #include "analysis/read/tpu_workload/open_workload.h"
-#include "analysis/read/tpu_workload/trace_from_emulation.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
@@ -45,15 +43,16 @@ Result<void> write_oom_log(const tpu::Emulation& emulation, const std::string& p
   return {};
 }
 
-Result<void> write_outputs(const EmulatedWorkload& run, const TpuRunOptions& options, std::size_t file_bytes) {
+Result<void> write_outputs(const OpenedWorkload& run, const TpuRunOptions& options) {
   if (!options.oom_log.empty())
-    if (auto written = write_oom_log(run.emulation, options.oom_log); !written) return written;
+    if (auto written = write_oom_log(run.now->emulation, options.oom_log); !written) return written;
   if (options.record.empty()) return {};
-  const Trace trace = trace_from_emulation(run.workload, run.emulation, options.file, file_bytes);
-  const auto written = write_recording(trace, options.record);
+  const auto written = write_recording(*run.trace, options.record);
   if (!written) return Failure(written.error());
-  fmt::print(stderr, "{}: {} events in {}; hbmscope open {}\n", printable(options.record),
-             text_from_count(run.emulation.events.size()), text_from_bytes(*written), printable(options.record));
+  std::uint64_t events = 0;
+  for (const Stream& stream : run.trace->streams) events += stream.end_position();
+  fmt::print(stderr, "{}: {} events in {}; hbmscope open {}\n", printable(options.record), text_from_count(events),
+             text_from_bytes(*written), printable(options.record));
   return {};
 }
 
@@ -77,34 +76,30 @@ int run_tpu_workload(const TpuRunOptions& options) {
     return fail(refusal(fmt::format("'{}' is no size", printable(options.max_size)), "Write e.g. 64MiB."));
   const auto changes = changes_of(options);
   if (!changes) return fail(changes.error());
-  const auto bytes = read_file(options.file, static_cast<std::uint64_t>(*max_size));
-  if (!bytes) return fail(bytes.error());
-  const std::string name = options.file == "-" ? "standard input" : options.file;
-  ImportStatistics unused;  // The statistics of decompressing are not needed.
-  const auto text = unzip(bytes->bytes(), name, static_cast<std::uint64_t>(*max_size), unused);
-  if (!text) return fail(text.error());
-  const auto run = emulate_workload(text->bytes, name, *changes, options.timed);
-  if (!run) {
-    const auto other = find_other_format_of(options.file, static_cast<std::uint64_t>(*max_size));
-    return fail(other ? *other : text->reported(run.error()));
+  // A what-if is compared with the file on the same generation, which is none.
+  const std::size_t kept = options.generation.empty() ? 0 : 1;
+  SourceOptions read;
+  read.max_inflated_bytes = static_cast<std::uint64_t>(*max_size);
+  read.what_if = {changes->begin(), changes->begin() + static_cast<std::ptrdiff_t>(kept)};
+  read.is_timed = options.timed;
+  const auto source = read_source(options.file, read);
+  if (!source || !source->workload) {
+    if (const auto other = find_other_format_of(options.file, read.max_inflated_bytes)) return fail(*other);
+    return fail(source ? refusal("this is not a TPU workload", "samples/tpu has workloads.", options.file)
+                       : source.error());
   }
-  std::optional<EmulatedWorkload> unmodified;
-  if (!options.what_if.empty()) {
-    // The generation is not a what-if, so both emulations use it.
-    const bool has_generation = !options.generation.empty();
-    const std::vector<WorkloadChange> kept(changes->begin(), changes->begin() + (has_generation ? 1 : 0));
-    auto other = emulate_workload(text->bytes, name, kept, options.timed);
-    if (!other) return fail(text->reported(other.error()));
-    unmodified = std::move(*other);
-  }
-  if (auto written = write_outputs(*run, options, bytes->bytes().size()); !written) return fail(written.error());
+  const OpenedWorkload& written = *source->workload;
+  const Result<OpenedWorkload> changed =
+      changes->size() > kept ? change_workload(written, *changes) : Result<OpenedWorkload>(written);
+  if (!changed) return fail(changed.error());
+  const EmulatedWorkload& run = *changed->now;
+  const EmulatedWorkload* unmodified = changes->size() > kept ? written.now.get() : nullptr;
+  if (auto saved = write_outputs(*changed, options); !saved) return fail(saved.error());
   if (!options.json)
-    return print_to_stdout(text_from_emulation(*run, unmodified ? &*unmodified : nullptr, Terminal::of_stdout()))
-               ? exit_ok
-               : exit_unreadable;
-  nlohmann::ordered_json json = {{"schema", json_schema}, {"file", valid_utf8(name)}};
-  json.update(json_from_emulation(*run));
-  json["as_written"] = unmodified ? json_from_emulation(*unmodified) : nlohmann::ordered_json(nullptr);
+    return print_to_stdout(text_from_emulation(run, unmodified, Terminal::of_stdout())) ? exit_ok : exit_unreadable;
+  nlohmann::ordered_json json = {{"schema", json_schema}, {"file", valid_utf8(written.parsed.name())}};
+  json.update(json_from_emulation(run));
+  json["as_written"] = unmodified != nullptr ? json_from_emulation(*unmodified) : nlohmann::ordered_json(nullptr);
   return print_to_stdout(text_from_json(json)) ? exit_ok : exit_unreadable;
 }
 

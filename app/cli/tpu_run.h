@@ -26,6 +26,10 @@ int open_tpu_workload(const TpuRunOptions& options, const OpenWindow& open_windo
 
 // As text. `other` is the unmodified workload, to compare with; null if there are no what-ifs.
 std::string text_from_emulation(const EmulatedWorkload& run, const EmulatedWorkload* other, const Terminal& terminal);
+// The verdict alone: "fits: 2 runs of programs, no request refused", or "does not fit:" and the reasons.
+std::string text_from_verdict(const EmulatedWorkload& run, const Terminal& terminal);
+// The same for `report --json` and `explain --json`, which have it first for a workload.
+nlohmann::ordered_json json_from_verdict(const EmulatedWorkload& run);
 // Described in app/cli/JSON.md.
 nlohmann::ordered_json json_from_emulation(const EmulatedWorkload& run);
 // The key "reasons" of `tpu run --json` and `tpu fit --json`.

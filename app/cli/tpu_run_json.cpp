@@ -230,6 +230,7 @@ nlohmann::ordered_json json_from_emulation(const EmulatedWorkload& run) {
           {"usable_bytes", workload.generation->hbm_usable.value},
           {"fits", verdict.fits},
           {"verdict", verdict.headline},
+          {"sentence", verdict.sentence},
           {"reasons", json_from_reasons(verdict.reasons)},
           {"programs", std::move(programs)},
           {"arrays", list_of(workload.arrays, workload.mesh)},
@@ -244,6 +245,14 @@ nlohmann::ordered_json json_from_emulation(const EmulatedWorkload& run) {
           {"modelled_ns", emulation.time_ns},
           {"failures", list_of(emulation.failures)},
           {"gpu", std::move(gpu)}};
+}
+
+nlohmann::ordered_json json_from_verdict(const EmulatedWorkload& run) {
+  const WorkloadVerdict verdict = compute_workload_verdict(run);
+  return {{"fits", verdict.fits},
+          {"verdict", verdict.headline},
+          {"sentence", verdict.sentence},
+          {"reasons", json_from_reasons(verdict.reasons)}};
 }
 
 }  // namespace hbmscope::cli

@@ -194,12 +194,7 @@ class Writer {
     if (other_ != nullptr)
       if (const auto written = compute_workload_verdict(*other_); written.headline != verdict.headline)
         text_ += fmt::format("unmodified: {}\n", written.headline);
-    text_ += terminal_.paint(verdict.headline, verdict.fits ? Ink::good : Ink::bad) +
-             verdict.sentence.substr(verdict.headline.size()) + "\n";
-    const auto& reasons = verdict.reasons;
-    for (std::size_t i = 0; i < std::min(reasons.size(), failures_shown); ++i)
-      text_ += text_from_reason(reasons[i]) + "\n" + reasons[i].text;
-    if (reasons.size() > failures_shown) text_ += fmt::format("and {} more\n", reasons.size() - failures_shown);
+    text_ += text_from_verdict(run_, terminal_);
   }
 
   const EmulatedWorkload& run_;
@@ -209,6 +204,17 @@ class Writer {
 };
 
 }  // namespace
+
+std::string text_from_verdict(const EmulatedWorkload& run, const Terminal& terminal) {
+  const WorkloadVerdict verdict = compute_workload_verdict(run);
+  std::string text = terminal.paint(verdict.headline, verdict.fits ? Ink::good : Ink::bad) +
+                     verdict.sentence.substr(verdict.headline.size()) + "\n";
+  const auto& reasons = verdict.reasons;
+  for (std::size_t i = 0; i < std::min(reasons.size(), failures_shown); ++i)
+    text += text_from_reason(reasons[i]) + "\n" + reasons[i].text;
+  if (reasons.size() > failures_shown) text += fmt::format("and {} more\n", reasons.size() - failures_shown);
+  return text;
+}
 
 std::string text_from_emulation(const EmulatedWorkload& run, const EmulatedWorkload* other, const Terminal& terminal) {
   return Writer(run, other, terminal).write();

@@ -9,6 +9,7 @@
 #include "allocator/devices/devices.h"
 #include "allocator/replay/verdict.h"
 #include "analysis/diagnose/site_change.h"
+#include "analysis/judge/gate.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/whatif/what_if.h"
@@ -17,8 +18,9 @@
 #include "app/cli/cli.h"
 #include "app/cli/device_size.h"
 #include "app/cli/figure_text.h"
-#include "app/cli/gate_figures.h"
+#include "app/cli/gate.h"
 #include "app/cli/load.h"
+#include "app/cli/replay.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
@@ -117,15 +119,17 @@ std::string text_from_what_if(const WhatIfReport& report, const Terminal& termin
 
 Json json_from_failure(const WhatIfReport& report, const ReplayFailure& failure) {
   const bool is_left_known = failure.driver_left_bytes != allocator::no_limit;
-  return {{"operation", failure.operation + 1},
-          {"since_start_ns", or_null(report.since_start_ns(failure.operation))},
-          {"asked_bytes", failure.request.bytes},
-          {"rounded_bytes", failure.rounded_bytes},
-          {"total_free_bytes", failure.free_bytes},
-          {"largest_free_bytes", failure.largest_usable_bytes},
-          {"pool_bytes", failure.statistics.pool_bytes},
-          {"driver_left_bytes", is_left_known ? Json(failure.driver_left_bytes) : Json()},
-          {"verdict", allocator::text_from_verdict(verdict_of(failure))}};
+  Json json = {{"operation", failure.operation + 1},
+               {"since_start_ns", or_null(report.since_start_ns(failure.operation))},
+               {"asked_bytes", failure.request.bytes},
+               {"rounded_bytes", failure.rounded_bytes},
+               {"total_free_bytes", failure.free_bytes},
+               {"largest_free_bytes", failure.largest_usable_bytes},
+               {"pool_bytes", failure.statistics.pool_bytes},
+               {"driver_left_bytes", is_left_known ? Json(failure.driver_left_bytes) : Json()},
+               {"verdict", allocator::text_from_verdict(verdict_of(failure))}};
+  add_cause(failure, json);
+  return json;
 }
 
 Json json_from_row(const WhatIfReport& report, const WhatIfRow& row) {

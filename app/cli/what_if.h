@@ -3,7 +3,7 @@
 
 #include <string>
 #include <vector>
-#include "app/cli/gate_options.h"
+#include "app/cli/gate.h"
 
 namespace hbmscope::cli {
 

@@ -39,6 +39,34 @@ std::optional<std::string> RecordingWriter::open(const std::string& path, std::u
   return failure_;
 }
 
+std::optional<std::string> RecordingWriter::reopen(const std::string& path) {
+  failure_.reset();
+  index_.clear();
+  offset_ = sizeof(FileHeader);
+  file_.reset(std::fopen(path.c_str(), "r+b"));
+  if (file_ == nullptr) return failure_ = std::strerror(errno);
+  const auto refuse = [&](std::string why) {
+    file_.reset();
+    return failure_ = std::move(why);
+  };
+  FileHeader file_header;
+  if (std::fread(&file_header, sizeof(file_header), 1, file_.get()) != 1 ||
+      !looks_like_recording(reinterpret_cast<const std::uint8_t*>(&file_header), sizeof(file_header)))
+    return refuse("it is not a recording");
+  for (BlockHeader header;;) {
+    if (fseeko(file_.get(), static_cast<off_t>(offset_), SEEK_SET) != 0 ||
+        std::fread(&header, sizeof(header), 1, file_.get()) != 1 || find_header_fault(header))
+      return refuse("it was not finished, or is damaged");
+    if (header.type == BlockType::index) break;
+    index_.push_back({offset_, header});
+    offset_ += sizeof(header) + header.stored_bytes;
+  }
+  if (ftruncate(fileno(file_.get()), static_cast<off_t>(offset_)) != 0 ||
+      fseeko(file_.get(), static_cast<off_t>(offset_), SEEK_SET) != 0)
+    return refuse(std::strerror(errno));
+  return std::nullopt;
+}
+
 bool RecordingWriter::write(const void* bytes, std::size_t count) {
   if (failure_ || file_ == nullptr) return false;
   if (count == 0) return true;

@@ -24,6 +24,9 @@ class RecordingWriter {
   // recording.
   std::optional<std::string> open(const std::string& path, std::uint64_t begun_ms = now_ms());
   static std::uint64_t now_ms();
+  // Continues a recording that was finished: further blocks take the place of its index until finish(). Returns an
+  // error if it was not finished; the file is then as it was.
+  std::optional<std::string> reopen(const std::string& path);
   // The first failure (disk full) is kept and returned from then on; what was written stays readable.
   std::optional<std::string> append(const Block& block);
   // Writes the index and closes.

@@ -7,6 +7,7 @@
 
 #include "allocator/upstream/virtual_addresses.h"
 #include "allocator/xla_gpu/bfc.h"
+#include "analysis/diagnose/diagnosis.h"
 #include "analysis/query/free_blocks.h"
 #include "analysis/write/json_trace.h"
 #include "tests/analysis/trace_builder.h"
@@ -39,19 +40,23 @@ struct Comb {
     builder.writer.flush();
     return compute_failure_facts(builder.trace.streams[0], 0);
   }
+  CauseOfFailure cause() {
+    builder.writer.flush();
+    return diagnose(builder.trace, {0, 0}, Depth::brief).cause;
+  }
 };
 
 TEST(FailureFacts, enough_in_small_blocks_is_fragmented) {
   Comb comb;
   run_out(comb.builder, comb.heap, 15 * mib);
   const FailureFacts facts = comb.facts();
-  EXPECT_EQ(FailureVerdict::fragmented, facts.verdict);
+  EXPECT_EQ(Cause::fragmentation, comb.cause().cause);
   EXPECT_EQ(50 * mib, facts.free_bytes);
   EXPECT_EQ(5U, facts.free_blocks);
   EXPECT_EQ(10 * mib, facts.largest_free_bytes);
   EXPECT_EQ(
       "Fragmented: requested 15.0 MiB; 50.0 MiB is free in total (5 blocks), but the largest free block is 10.0 MiB.",
-      sentence_of(facts));
+      comb.cause().sentence);
   // One block of 10 MiB is between two free blocks.
   ASSERT_TRUE(facts.place);
   EXPECT_EQ(10 * mib, facts.place->in_use_bytes);
@@ -60,19 +65,21 @@ TEST(FailureFacts, enough_in_small_blocks_is_fragmented) {
   EXPECT_EQ(5U, facts.last_fit);
 }
 
-TEST(FailureFacts, verdict_follows_the_figures) {
+TEST(FailureFacts, sentence_follows_the_figures) {
   struct Case {
     std::uint64_t requested, driver;
-    FailureVerdict verdict;
+    const char* sentence;
   };
   for (const Case& one :
-       {Case{200 * mib, wire::unknown_bytes, FailureVerdict::too_big},
-        Case{200 * mib, 10 * mib, FailureVerdict::too_big}, Case{60 * mib, 20 * mib, FailureVerdict::split},
-        Case{60 * mib, 70 * mib, FailureVerdict::limit}, Case{50 * mib, 0, FailureVerdict::fragmented},
-        Case{10 * mib, 0, FailureVerdict::had_room}}) {
+       {Case{200 * mib, wire::unknown_bytes, "Not enough memory: requested 200 MiB, and even all free memory together"},
+        Case{200 * mib, 10 * mib, "Not enough memory: requested 200 MiB, and even all free memory together (60.0 MiB)"},
+        Case{60 * mib, 20 * mib, "Free memory is split between the pool and the device: requested 60.0 MiB"},
+        Case{60 * mib, 70 * mib, "A limit of the process or the allocator was reached: requested 60.0 MiB"},
+        Case{50 * mib, 0, "Fragmented: requested 50.0 MiB; 50.0 MiB is free in total"},
+        Case{10 * mib, 0, "Requested 10.0 MiB, and the largest free block is 10.0 MiB, but the allocator did not"}}) {
     Comb comb;
     run_out(comb.builder, comb.heap, one.requested, one.driver);
-    EXPECT_EQ(static_cast<int>(one.verdict), static_cast<int>(comb.facts().verdict)) << one.requested / mib;
+    EXPECT_TRUE(comb.cause().sentence.starts_with(one.sentence)) << comb.cause().sentence;
   }
 }
 
@@ -83,10 +90,12 @@ TEST(FailureFacts, heap_without_regions_is_unknown_and_says_why) {
   run_out(builder, heap, 15);
   builder.writer.flush();
   const FailureFacts facts = compute_failure_facts(builder.trace.streams[0], 0);
-  EXPECT_EQ(FailureVerdict::unknown, facts.verdict);
+  EXPECT_FALSE(facts.is_free_known());
   EXPECT_FALSE(facts.free_bytes);
   EXPECT_FALSE(facts.place);
-  EXPECT_NE(std::string::npos, unknowns_of(facts).find("because its regions are not reported"));
+  const CauseOfFailure cause = diagnose(builder.trace, {0, 0}, Depth::brief).cause;
+  EXPECT_EQ(Cause::unknown, cause.cause);
+  EXPECT_NE(std::string::npos, cause.unknowns.find("because its regions are not reported"));
 }
 
 // After a loss, the other events are no basis for a verdict about the heap.
@@ -96,13 +105,13 @@ TEST(FailureFacts, after_a_loss_nothing_is_concluded) {
   run_out(comb.builder, comb.heap, 10 * mib);
   const FailureFacts facts = comb.facts();
   EXPECT_TRUE(facts.is_inexact);
-  EXPECT_EQ(FailureVerdict::unknown, facts.verdict);
+  EXPECT_EQ(Cause::unknown, comb.cause().cause);
   EXPECT_FALSE(facts.place || facts.last_fit);
   EXPECT_EQ(
       "Requested 10.0 MiB; how much was free is unknown, because events of this heap were lost or contradict each "
       "other.",
-      sentence_of(facts));
-  EXPECT_NE(std::string::npos, unknowns_of(facts).find("the largest free block 10.0 MiB; neither is exact"));
+      comb.cause().sentence);
+  EXPECT_NE(std::string::npos, comb.cause().unknowns.find("the largest free block 10.0 MiB; neither is exact"));
   const FailureRow row = compute_failure_rows(comb.builder.trace).front();
   EXPECT_TRUE(row.is_inexact);
   const auto unknowns = json_from_failure_rows({row})[0]["unknowns"];
@@ -265,7 +274,7 @@ TEST(FailureFacts, in_a_pool_with_two_ends_the_blocks_in_the_way_are_those_of_th
         builder.run_out(heap, request.bytes);
         builder.writer.flush();
         const FailureFacts facts = compute_failure_facts(builder.trace.streams[0], 0);
-        if (facts.verdict != FailureVerdict::had_room || !facts.place) break;
+        if (!facts.has_room() || !facts.place) break;
         ++with_place;
         for (const LiveBlock& block : facts.place->blocks) pool.free(block.address);
         ASSERT_EQ(pool.allocate(request).outcome, allocator::Outcome::allocated) << seed;

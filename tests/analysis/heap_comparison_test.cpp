@@ -1,5 +1,5 @@
 // The same program on two allocators: corresponding times, and the differences there.
-#include "analysis/query/heap_comparison.h"
+#include "analysis/diagnose/heap_comparison.h"
 
 #include <algorithm>
 #include <limits>

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "analysis/diagnose/program_advice.h"
 #include "analysis/query/chosen_heap.h"
-#include "analysis/query/fit_advice.h"
 #include "analysis/query/workload_verdict.h"
 #include "analysis/read/source/read_source.h"
 #include "analysis/read/tpu_workload/open_workload.h"
@@ -87,8 +87,10 @@ TEST(OpenWorkload, knobs_are_all_that_the_file_has_with_what_it_says) {
   EXPECT_EQ("v5e", find("generation").written);
   const std::string capitals = "{\"hbmscope_tpu_workload\": 1, \"generation\": \"V6E\", \"steps\": []}";
   std::vector<WorkloadKnob> others;
-  const auto run = emulate_workload({reinterpret_cast<const std::uint8_t*>(capitals.data()), capitals.size()}, "v6e",
-                                    {}, false, &others);
+  const auto parsed =
+      ParsedWorkload::parse({reinterpret_cast<const std::uint8_t*>(capitals.data()), capitals.size()}, "v6e");
+  ASSERT_TRUE(parsed) << parsed.error().text();
+  const auto run = emulate_workload(*parsed, {}, false, &others);
   ASSERT_TRUE(run) << run.error().text();
   EXPECT_EQ("v6e", others.front().written);
   EXPECT_EQ("full", find("checkpointing").written);
@@ -190,12 +192,12 @@ TEST(WorkloadVerdict, free_hbm_is_next_to_the_largest_program) {
   EXPECT_LE(compute_hbm_spare(run), static_cast<std::int64_t>(usable - run.emulation.programs.front().needed_bytes()));
 }
 
-TEST(FitAdvice, says_what_is_enough_first_and_by_how_much) {
+TEST(ProgramAdvice, says_what_is_enough_first_and_by_how_much) {
   constexpr std::uint64_t gib = 1 << 30;
-  const auto changes = [](const std::vector<FitAdvice>& advice) {
+  const auto changes = [](const std::vector<Advice>& advice) {
     std::string text;
-    for (const FitAdvice& each : advice)
-      text += each.change + (each.suffices ? " " : "? ") +
+    for (const Advice& each : advice)
+      text += each.key + (each.suffices ? " " : "? ") +
               (each.spare_bytes ? std::to_string(*each.spare_bytes / static_cast<std::int64_t>(gib)) : "-") + "; ";
     return text;
   };
@@ -247,9 +249,11 @@ TEST(WorkloadVerdict, figures_of_one_sentence_do_not_contradict_each_other) {
     "arrays": {"a": {"dtype": "s8", "shape": [1024, 1024, "n"]}}, "parameters": {"n": 1},
     "steps": [{"put": "a"}]})";
   const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+  const auto parsed = ParsedWorkload::parse(bytes, "a.json");
+  ASSERT_TRUE(parsed) << parsed.error().text();
   bool was_over = false;
   for (int n = 15 * 1024; n < 17 * 1024; n += 128) {
-    const auto run = emulate_workload(bytes, "a.json", {{"n", std::to_string(n)}});
+    const auto run = emulate_workload(*parsed, {{"n", std::to_string(n)}});
     ASSERT_TRUE(run) << run.error().text();
     if (run->emulation.failures.empty()) continue;
     was_over = true;

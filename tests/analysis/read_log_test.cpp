@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "analysis/query/failure_facts.h"
+#include "analysis/diagnose/diagnosis.h"
 #include "analysis/query/log_headline.h"
 #include "analysis/read/log/log_reader.h"
 #include "analysis/read/log/trigger_scan.h"
@@ -47,7 +47,7 @@ void expect_whole_dump(const std::string& text) {
   EXPECT_EQ(row.allocator, "GPU_0_bfc");
   EXPECT_EQ(row.device, 0);
   EXPECT_EQ(detail(row, "operation"), "dot.3");
-  EXPECT_EQ(compute_failure_facts(trace.streams.front(), 0).verdict, FailureVerdict::too_big);
+  EXPECT_EQ(diagnose(trace, {0, 0}, Depth::brief).cause.cause, Cause::pool_limit);
   EXPECT_EQ(trace.import.count_of("sums_differ"), 0);
   EXPECT_EQ(trace.import.count_of("dumps_cut_off"), 0);
 }

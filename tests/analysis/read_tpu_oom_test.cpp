@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "analysis/query/failure_facts.h"
+#include "analysis/diagnose/diagnosis.h"
 #include "analysis/read/tpu_oom/read_tpu_oom.h"
 #include "analysis/read/tpu_oom/tpu_report.h"
 #include "tests/sizes.h"
@@ -104,7 +104,7 @@ struct Case {
   const char* memory_space;
   std::uint64_t requested;
   std::optional<std::uint64_t> limit, available, free, largest_free;
-  FailureVerdict verdict;
+  Cause cause;
 };
 
 class TpuOomForm : public testing::TestWithParam<Case> {};
@@ -121,9 +121,9 @@ TEST_P(TpuOomForm, gives_its_figures) {
   EXPECT_EQ(row.available_bytes, expected.available);
   EXPECT_EQ(row.total_free_bytes, expected.free);
   EXPECT_EQ(row.largest_free_bytes, expected.largest_free);
-  const FailureFacts facts = compute_failure_facts(trace.streams.front(), 0);
-  EXPECT_EQ(facts.verdict, expected.verdict);
-  EXPECT_FALSE(sentence_of(facts).empty());
+  const Diagnosis found = diagnose(trace, {0, 0}, Depth::brief);
+  EXPECT_EQ(text_from_cause(found.cause.cause), text_from_cause(expected.cause));
+  EXPECT_FALSE(found.cause.sentence.empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -138,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(
              {},
              {},
              {},
-             FailureVerdict::too_big},
+             Cause::too_big},
         Case{"scoped",
              "Ran out of memory in memory space vmem\nwhile allocating on stack for %k.1 = f32[8]{0} custom-call(%a).\n"
              "Scoped allocation with size 64.00M and limit 16.00M exceeded scoped vmem limit by 48.00M.",
@@ -148,7 +148,7 @@ INSTANTIATE_TEST_SUITE_P(
              {},
              {},
              {},
-             FailureVerdict::too_big},
+             Cause::too_big},
         Case{"allocation",
              "Allocation (size=400000) would exceed memory (size=2048) :: #allocation3 [shape = 's32[100000]{0}', "
              "space=sflag, size = 0x61a80, scoped, tag = 'scratch operand'] :: kernel.1",
@@ -158,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(
              {},
              {},
              {},
-             FailureVerdict::too_big},
+             Cause::too_big},
         Case{"cores",
              "TPU TensorCore Hbm usage: 34.00G, SparseCore Hbm usage 174.00G, exceeding available bytes: 95.00G",
              "hbm",
@@ -167,7 +167,7 @@ INSTANTIATE_TEST_SUITE_P(
              {},
              {},
              {},
-             FailureVerdict::too_big},
+             Cause::too_big},
         Case{"early",
              "Compilation failure: Aborting compilation early because it's unlikely to have enough memory. Requires "
              "3.50T, has 90.00G available. If more detailed logging is desired, set "
@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(
              {},
              {},
              {},
-             FailureVerdict::too_big},
+             Cause::too_big},
         Case{"buffer",
              "Error allocating device buffer: Attempting to allocate 8.00M. That was not possible. There are 9.00M "
              "free. Due to fragmentation, the largest contiguous region of free memory is 16.0K.; (0x0x1_HBM0)",
@@ -188,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(
              {},
              9 * mib,
              16 * kib,
-             FailureVerdict::fragmented},
+             Cause::fragmentation},
         Case{"program",
              "Error loading program 'jit_x': Attempting to reserve 13.50G at the bottom of memory. That was not "
              "possible. There are 7.50G free, 0B reserved, and 7.25G reservable.",
@@ -198,7 +198,7 @@ INSTANTIATE_TEST_SUITE_P(
              {},
              15 * gib / 2,
              29 * gib / 4,
-             FailureVerdict::too_big},
+             Cause::too_big},
         Case{"could_not",
              "Could not allocate 10485760 bytes in memory 0x0x0_HBM0; 4374528 bytes allocatable, 14942208 "
              "bytes available",
@@ -208,7 +208,7 @@ INSTANTIATE_TEST_SUITE_P(
              {},
              14'942'208,
              4'374'528,
-             FailureVerdict::fragmented},
+             Cause::fragmentation},
         Case{"sparse",
              "'memref.alloca' op current allocation offset upper bound (140704 words) exceeds the legitimate user "
              "allocatable offset upper bound (131071 words) in memory space 201 when allocating 23440 words",
@@ -218,7 +218,7 @@ INSTANTIATE_TEST_SUITE_P(
              {},
              {},
              {},
-             FailureVerdict::unknown}),
+             Cause::pool_limit}),
     [](const auto& of) { return std::string(of.param.name); });
 
 TEST(TpuOom, a_devices_statistics_are_a_heap_and_no_failure) {

@@ -147,6 +147,7 @@ TEST(StripPaths, nothing_of_a_folder_is_left_and_the_events_are_the_same) {
   built.writer.add_job_fact("variable.XLA_FLAGS",
                             "--xla_dump_to=/home/me/dump --xla_gpu_autotune_level=2 --hosts=alice");
   built.writer.add_job_fact("hbmscope.drop_frames", "a/b|c");
+  built.writer.add_job_fact("hbmscope.dry_run.verdict", "fits: 2 GiB\nHow: hbmscope open /home/me/train.programs\n");
   const std::uint32_t heap = built.heap("GPU 0", wire::heap_flag::has_requested);
   built.live(heap, 0x9000, 64);
   built.writer.flush();
@@ -197,6 +198,8 @@ TEST(StripPaths, nothing_of_a_folder_is_left_and_the_events_are_the_same) {
   EXPECT_EQ("python …/train.py …", again.definitions().job_fact("command"));
   EXPECT_EQ("--xla_dump_to=… --xla_gpu_autotune_level=2 --hosts=…", again.definitions().job_fact("variable.XLA_FLAGS"));
   EXPECT_EQ("a/b|c", again.definitions().job_fact("hbmscope.drop_frames"));
+  EXPECT_EQ("fits: 2 GiB\nHow: hbmscope open …/train.programs\n",
+            again.definitions().job_fact("hbmscope.dry_run.verdict"));
   for (const char* kept : {"f(lambda at …/x.cpp:12)", "tag at …/x.py", "mark at …/x.py", "reason at …/x.py",
                            "call at …/x.py", "attribute at …/x.py"})
     EXPECT_NE(std::string::npos, all_texts(blocks).find(kept)) << kept;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`tpu run` and `tpu fit` give one verdict: on all samples, and on a small workload for each way in which something can't run.
+"""`tpu run`, `tpu fit`, `report` and `explain` give one verdict: on all samples, and on a small workload for each way in which something can't run.
 
     tests/cli/tpu_verdict_test.py HBMSCOPE       from the root of the repository
 
@@ -103,9 +103,13 @@ CASES = [
 ]
 
 
-def ask(*words, stdin=None):
-    done = subprocess.run([PROGRAM, "tpu", *words], capture_output=True, text=True, input=stdin)
+def ask_hbmscope(*words):
+    done = subprocess.run([PROGRAM, *words], capture_output=True, text=True)
     return done.returncode, done.stdout, done.stderr
+
+
+def ask(*words):
+    return ask_hbmscope("tpu", *words)
 
 
 def headline_of_run(text):
@@ -144,10 +148,28 @@ def compare(name, file, generation, expected, word):
         print(f"      expected {expected!r} with {word!r}; run: {run['verdict']}, {reasons}; fit: {fit['verdict']}, {fit['reasons']}, {fit['text']}")
 
 
+def compare_readings(name, file):
+    """Whether `report` and `explain` begin with what `tpu run` ends with, and have the same in JSON."""
+    code, text, _ = ask("run", file)
+    if code:
+        return
+    run = json.loads(ask("run", file, "--json")[1])
+    keys = {key: run[key] for key in ("fits", "verdict", "sentence", "reasons")}
+    for command in ("report", "explain"):
+        first = ask_hbmscope(command, file)[1].splitlines()[0]
+        reading = json.loads(ask_hbmscope(command, file, "--json")[1])["workload"]
+        agrees = first == run["sentence"] and f"\n{first}\n" in text and reading == keys
+        print(f"{'ok  ' if agrees else 'FAIL'}  {command} of {name}: {first}")
+        if not agrees:
+            faults.append(f"{command} of {name}")
+            print(f"      run: {keys}; {command}: {reading}")
+
+
 def main():
     generations = [row["name"] for row in json.loads(ask("generations", "--json")[1])["generations"] if row["hbm_usable_bytes"] is not None]
     samples = sorted(pathlib.Path("samples/tpu").glob("*.json"))
     for sample in samples:
+        compare_readings(str(sample), str(sample))
         for generation in generations:
             code, text, _ = ask("run", str(sample), "--generation", generation, "--json")
             expected = json.loads(text)["verdict"] if code == 0 else None
@@ -164,6 +186,7 @@ def main():
             file = pathlib.Path(folder) / f"{number}.json"
             file.write_text(json.dumps(each))
             compare(name, str(file), each["generation"], expected, word)
+            compare_readings(name, str(file))
         # A mesh with more devices than a topology: only `tpu fit` takes topologies.
         wide = pathlib.Path(folder) / "wide.json"
         wide.write_text(json.dumps(workload(SMALL, {"p": program()}, RUN, mesh={"x": 8})))

@@ -77,6 +77,18 @@ class DryRun(unittest.TestCase):
         peaks = [heap["peak_in_use_bytes"] for heap in json.loads(report.stdout)["heaps"]]
         self.assertEqual(max(peaks), device["peak_bytes"] - device["context_bytes"])
 
+    def test_the_recording_keeps_the_verdict(self):
+        for words, outcome, code in (((), "fits", 0), (("--device-bytes", "2GiB"), "out of memory", 1)):
+            with self.subTest(outcome=outcome):
+                command = [sys.executable, "job.py", "3000" if code else "100", "0"]
+                printed = self.run_it("--emulate", "h100", *words, "--record", "job.hbm", command=command).stdout
+                verdict = printed.split("the job's own output\n", 1)[-1]
+                self.assertTrue(verdict.startswith(outcome), verdict)
+                for command in ("explain", "report"):
+                    ask = lambda *more: subprocess.run([HBMSCOPE, command, "job.hbm", *more], cwd=self.path, capture_output=True, text=True)
+                    self.assertTrue(ask().stdout.startswith(verdict + "\n"), ask().stdout + ask().stderr)
+                    self.assertEqual(json.loads(ask("--json").stdout)["dry_run"], {"outcome": outcome, "text": verdict})
+
     def test_what_does_not_fit_names_the_line(self):
         found = self.verdict("--emulate", "h100", "--device-bytes", "2GiB", job=("3000", "0"), code=1)
         self.assertEqual(found["outcome"], "out of memory")

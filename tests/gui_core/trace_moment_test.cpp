@@ -245,7 +245,7 @@ TEST_F(TraceMoments, what_is_free_and_why_it_failed_are_answered) {
   const Answers& answers = state().answers();
   ASSERT_TRUE(answers.free.value && answers.free_history.value && answers.failure.value && answers.sizes.value);
   EXPECT_EQ(80 * mib, answers.free.value->free->bytes);
-  EXPECT_EQ(FailureVerdict::fragmented, answers.failure.value->facts.verdict);
+  EXPECT_EQ(Cause::fragmentation, answers.failure.value->cause.cause);
   EXPECT_EQ(7U, answers.failure.value->facts.event);
   EXPECT_EQ(1U, answers.failure.value->of);
   EXPECT_EQ(10 * mib, answers.free_history.value->largest_request_at(7)->bytes);

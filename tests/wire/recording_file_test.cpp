@@ -138,5 +138,34 @@ TEST(RecordingFile, a_full_disk_is_an_error_and_stays_one) {
   EXPECT_EQ(failure, writer.append(Block{}));
 }
 
+TEST(RecordingFile, continues_where_it_was_finished) {
+  const TemporaryFile file;
+  const Bytes before = make_recording();
+  std::ofstream(file.path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(before.data()), static_cast<std::streamsize>(before.size()));
+  RecordingWriter writer;
+  ASSERT_EQ(std::nullopt, writer.reopen(file.path));
+  BlockEncoder encoder(0, BlockType::events, block_count * events_in_block);
+  encoder.add(AllocRecord{}, block_count * events_in_block);
+  ASSERT_EQ(std::nullopt, writer.append(encoder.close()));
+  ASSERT_EQ(std::nullopt, writer.finish());
+  const Seen seen = scan(read_bytes(file.path));
+  EXPECT_TRUE(seen.scan->has_index);
+  EXPECT_EQ(seen.scan->lost_bytes, 0U);
+  EXPECT_EQ(seen.first_events.size(), block_count + 1);
+  EXPECT_EQ(seen.scan->written.at(0).blocks, block_count + 1) << "the index knows the earlier blocks, too";
+}
+
+TEST(RecordingFile, that_was_not_finished_is_not_continued) {
+  const TemporaryFile file;
+  Bytes bytes = make_recording();
+  bytes.resize(bytes.size() / 2);
+  std::ofstream(file.path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  RecordingWriter writer;
+  EXPECT_NE(std::nullopt, writer.reopen(file.path));
+  EXPECT_EQ(bytes, read_bytes(file.path));
+}
+
 }  // namespace
 }  // namespace hbmscope::wire

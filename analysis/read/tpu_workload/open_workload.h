@@ -1,4 +1,4 @@
-// An opened workload file: emulated, as a trace, and with its text, so that it can be emulated again with changes.
+// An opened workload file: emulated, as a trace, and parsed, so that it can be emulated again with changes.
 #pragma once
 
 #include <atomic>
@@ -16,9 +16,9 @@ namespace hbmscope {
 using allocator::tpu::EmulatedWorkload;
 
 struct OpenedWorkload {
-  std::string name;
   std::uint64_t file_bytes = 0;
-  std::shared_ptr<const std::vector<std::uint8_t>> text;
+  ParsedWorkload parsed;
+  bool is_timed = false;
   std::vector<WorkloadKnob> knobs;
   std::vector<WorkloadChange> changes;
   std::shared_ptr<const EmulatedWorkload> now, unmodified;  // The same object if there are no changes.
@@ -30,14 +30,12 @@ constexpr std::uint64_t emulation_steps_max = 2'000'000'000;
 
 // `timed`: events have modelled times. Errors: those of read_tpu_workload; cancelled; more than emulation_steps_max
 // steps.
-Result<EmulatedWorkload> emulate_workload(std::span<const std::uint8_t> bytes, const std::string& name,
-                                          const std::vector<WorkloadChange>& changes, bool timed = false,
-                                          std::vector<WorkloadKnob>* knobs = nullptr,
+Result<EmulatedWorkload> emulate_workload(const ParsedWorkload& parsed, const std::vector<WorkloadChange>& changes,
+                                          bool timed = false, std::vector<WorkloadKnob>* knobs = nullptr,
                                           const std::atomic<bool>* cancelled = nullptr);
 
-// `file_bytes`: the size of the file; `bytes` may be its inflated contents.
-Result<OpenedWorkload> open_workload(std::span<const std::uint8_t> bytes, const std::string& name,
-                                     std::uint64_t file_bytes, const std::vector<WorkloadChange>& changes,
+// `file_bytes`: the size of the file, which may be compressed.
+Result<OpenedWorkload> open_workload(ParsedWorkload parsed, std::uint64_t file_bytes, const FileOptions& options,
                                      const std::atomic<bool>* cancelled = nullptr);
 // The same file with other changes, which replace the existing ones.
 Result<OpenedWorkload> change_workload(const OpenedWorkload& opened, const std::vector<WorkloadChange>& changes,

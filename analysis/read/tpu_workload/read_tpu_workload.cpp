@@ -285,29 +285,46 @@ bool looks_like_tpu_workload(std::span<const std::uint8_t> bytes) {
          text.find(fmt::format("\"{}\"", version_key)) != std::string_view::npos;
 }
 
-Result<tpu::Workload> read_tpu_workload(std::span<const std::uint8_t> bytes, const std::string& name,
-                                        const std::vector<WorkloadChange>& changes, std::vector<WorkloadKnob>* knobs) {
-  const std::string_view text = text_of(bytes);
+Result<ParsedWorkload> ParsedWorkload::parse(std::span<const std::uint8_t> bytes, const std::string& name) {
+  ParsedWorkload parsed;
+  parsed.name_ = name;
+  parsed.text_ = std::make_shared<const std::string>(text_of(bytes));
+  const std::string& text = *parsed.text_;
   try {
-    const auto json = nlohmann::ordered_json::parse(text.begin(), text.end(), nullptr, true, true);
-    const Node root(json);
-    WorkloadReader reader(root, text, changes);
-    auto workload = reader.run();
-    if (knobs != nullptr) *knobs = reader.take_knobs();
-    if (!workload && workload.error().file.empty()) workload.error().file = name;
-    return workload;
+    parsed.json_ = std::make_shared<const nlohmann::ordered_json>(
+        nlohmann::ordered_json::parse(text.begin(), text.end(), nullptr, true, true));
+    return parsed;
   } catch (const nlohmann::json::parse_error& error) {
     const std::size_t at = std::min<std::size_t>(error.byte, text.size());
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
     return Failure(Error{fmt::format("line {}: this is not JSON", line),
                          "Check for a missing or extra comma or quote. " + std::string(how_to_write_one), name, at,
                          false});
+  }
+}
+
+Result<tpu::Workload> ParsedWorkload::workload_with(const std::vector<WorkloadChange>& changes,
+                                                    std::vector<WorkloadKnob>* knobs) const {
+  try {
+    const Node root(*json_);
+    WorkloadReader reader(root, *text_, changes);
+    auto workload = reader.run();
+    if (knobs != nullptr) *knobs = reader.take_knobs();
+    if (!workload && workload.error().file.empty()) workload.error().file = name_;
+    return workload;
   } catch (const Fault& fault) {
     const std::string way = text_from_path(fault.path);
-    return Failure(refusal(fmt::format("line {}{}: {}", find_line(text, fault.path),
+    return Failure(refusal(fmt::format("line {}{}: {}", find_line(*text_, fault.path),
                                        way.empty() ? way : fmt::format(" ({})", printable(way)), printable(fault.what)),
-                           fault.remedy.empty() ? how_to_write_one : printable(fault.remedy), name));
+                           fault.remedy.empty() ? how_to_write_one : printable(fault.remedy), name_));
   }
+}
+
+Result<tpu::Workload> read_tpu_workload(std::span<const std::uint8_t> bytes, const std::string& name,
+                                        const std::vector<WorkloadChange>& changes, std::vector<WorkloadKnob>* knobs) {
+  const auto parsed = ParsedWorkload::parse(bytes, name);
+  if (!parsed) return Failure(parsed.error());
+  return parsed->workload_with(changes, knobs);
 }
 
 }  // namespace hbmscope

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include "allocator/tpu/emulation/workload.h"
 #include "analysis/model/result.h"
@@ -34,5 +37,21 @@ bool looks_like_tpu_workload(std::span<const std::uint8_t> bytes);
 Result<allocator::tpu::Workload> read_tpu_workload(std::span<const std::uint8_t> bytes, const std::string& name,
                                                    const std::vector<WorkloadChange>& changes = {},
                                                    std::vector<WorkloadKnob>* knobs = nullptr);
+
+// The same in two steps: the JSON is parsed once, and the workload computed for any changes.
+class ParsedWorkload {
+ public:
+  // Errors: invalid JSON.
+  static Result<ParsedWorkload> parse(std::span<const std::uint8_t> bytes, const std::string& name);
+  // Errors: those of read_tpu_workload.
+  Result<allocator::tpu::Workload> workload_with(const std::vector<WorkloadChange>& changes,
+                                                 std::vector<WorkloadKnob>* knobs = nullptr) const;
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+  std::shared_ptr<const std::string> text_;  // For the lines of errors.
+  std::shared_ptr<const nlohmann::ordered_json> json_;
+};
 
 }  // namespace hbmscope

@@ -79,8 +79,7 @@ void add_failure_buttons(const AppState& state, const HeadlineAnswer& answer, An
   }
   bar.buttons.push_back(chip("What would help", "Changes to paste, with their price and what a replay shows.",
                              Command(command::set_view, ViewKind::failure)));
-  const bool is_fragmented =
-      answer.failure->cause.cause == Cause::fragmentation || answer.failure->cause.cause == Cause::wrong_end;
+  const bool is_fragmented = row_of(answer.failure->cause.cause).has_blockers;
   bar.buttons.push_back(
       is_fragmented
           ? chip("Why not enough", "How the free memory is divided, and what keeps it apart.",

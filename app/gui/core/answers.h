@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/diagnose/diagnosis.h"
+#include "analysis/diagnose/heap_comparison.h"
 #include "analysis/diagnose/pool_costs.h"
 #include "analysis/document/document.h"
 #include "analysis/query/bfc_bins.h"
@@ -18,7 +19,6 @@
 #include "analysis/query/failure_facts.h"
 #include "analysis/query/flame.h"
 #include "analysis/query/free_blocks.h"
-#include "analysis/query/heap_comparison.h"
 #include "analysis/query/heap_metrics.h"
 #include "analysis/query/job_facts.h"
 #include "analysis/query/label_rows.h"

@@ -1,4 +1,4 @@
-#include "analysis/query/heap_comparison.h"
+#include "analysis/diagnose/heap_comparison.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/query/failure_facts.h"
+#include "analysis/diagnose/diagnosis.h"
 #include "analysis/query/heap_metrics.h"
 #include "analysis/query/moment_comparison.h"
 #include "analysis/units/format.h"
@@ -92,13 +92,16 @@ std::vector<ComparisonRow> rows_of(const HeapFacts& a, const HeapFacts& b) {
   return rows;
 }
 
+std::string failure_sentence(const HeapAt& at, std::size_t index) {
+  return diagnose(at.trace, {at.heap.stream, index}, Depth::brief).cause.sentence;
+}
+
 std::string failures_of(const char* name, const HeapAt& at, const HeapFacts& facts) {
   if (facts.failures == 0) return fmt::format("{} served every request up to here.", name);
   const std::string times = facts.failures == 1
                                 ? "one request failed"
                                 : fmt::format("{} requests failed; the last one", text_from_count(facts.failures));
-  return fmt::format("{}: {}. {}", name, times,
-                     sentence_of(compute_failure_facts(at.trace.streams[at.heap.stream], *facts.last_failure)));
+  return fmt::format("{}: {}. {}", name, times, failure_sentence(at, *facts.last_failure));
 }
 
 void say_failures(const HeapAt& at_a, const HeapFacts& a, const HeapAt& at_b, const HeapFacts& b,
@@ -114,11 +117,8 @@ void say_failures(const HeapAt& at_a, const HeapFacts& a, const HeapAt& at_b, co
 void say_next_failure(const HeapAt& at_a, const HeapFacts& a, const HeapAt& at_b, const HeapFacts& b,
                       std::vector<std::string>& sentences, PassControl* control) {
   if (!a.next_failure && !b.next_failure) return;
-  const auto of = [](const HeapAt& at, const HeapFacts& facts) {
-    return sentence_of(compute_failure_facts(at.trace.streams[at.heap.stream], *facts.next_failure));
-  };
-  if (a.next_failure) sentences.push_back("A fails at the next request. " + of(at_a, a));
-  if (b.next_failure) sentences.push_back("B fails at the next request. " + of(at_b, b));
+  if (a.next_failure) sentences.push_back("A fails at the next request. " + failure_sentence(at_a, *a.next_failure));
+  if (b.next_failure) sentences.push_back("B fails at the next request. " + failure_sentence(at_b, *b.next_failure));
   if (a.requests != b.requests || (a.next_failure && b.next_failure)) return;
   const bool is_b = a.next_failure.has_value();
   const HeapAt& other = is_b ? at_b : at_a;

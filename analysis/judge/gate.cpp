@@ -1,10 +1,6 @@
-#include "app/cli/gate_figures.h"
-#include "analysis/document/html.h"
+#include "analysis/judge/gate.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 
 #include <fmt/format.h>
 
@@ -15,11 +11,8 @@
 #include "analysis/trace/layers.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
-#include "app/cli/cli.h"
-#include "app/cli/load.h"
-#include "app/cli/terminal.h"
 
-namespace hbmscope::cli {
+namespace hbmscope {
 namespace {
 
 constexpr WhereField trace_fields[] = {
@@ -131,8 +124,9 @@ std::vector<GateSubject> subjects_of(const Trace& trace, bool with_verdict, bool
     if (const auto most = limit ? limit : device)
       subject.set("margin", static_cast<double>(*most) - static_cast<double>(row.peak_in_use_bytes));
     const auto& failures = stream.failures();
-    subject.set("failures", std::count_if(failures.begin(), failures.end(),
-                                          [&](const FailureEvent& one) { return one.is_out_of_memory && one.heap == heap; }));
+    subject.set("failures", std::count_if(failures.begin(), failures.end(), [&](const FailureEvent& one) {
+                  return one.is_out_of_memory && one.heap == heap;
+                }));
     const HeapKey key{static_cast<std::uint32_t>(row.stream), heap};
     if (with_verdict) subject.set("verdict", std::string(verdict_of(trace, key)));
     if (with_growth)
@@ -198,48 +192,4 @@ Result<std::optional<std::string>> find_gate_failure(const std::string& expressi
   return find_gate_failure(expression, trace_fields, subjects_of(trace, with_verdict, with_growth));
 }
 
-namespace {
-
-// As Jenkins, GitLab and pytest read it (https://github.com/testmoapp/junitxml).
-std::string junit_text(const GateOptions& gate, const Result<std::optional<std::string>>& failure) {
-  const bool has_failed = failure && failure->has_value();
-  const std::string message = !failure ? failure.error().text() : failure->value_or("");
-  const char* element = failure ? "failure" : "error";
-  std::string result;
-  if (!message.empty()) result = fmt::format("\n      <{} message=\"{}\"/>\n    ", element, xml_escaped(message));
-  return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-      "<testsuites>\n"
-      "  <testsuite name=\"hbmscope\" tests=\"1\" failures=\"{}\" errors=\"{}\">\n"
-      "    <testcase classname=\"{}\" name=\"{}\">{}</testcase>\n"
-      "  </testsuite>\n"
-      "</testsuites>\n",
-      has_failed ? 1 : 0, failure ? 0 : 1, xml_escaped(gate.command), xml_escaped(gate.condition), result);
-}
-
-bool write_junit(const GateOptions& gate, const Result<std::optional<std::string>>& failure) {
-  if (gate.junit.empty()) return true;
-  std::ofstream file(gate.junit, std::ios::binary);
-  file << junit_text(gate, failure);
-  file.close();
-  return file.good();
-}
-
-}  // namespace
-
-int exit_code_of_gate(const GateOptions& gate, const Result<std::optional<std::string>>& failure) {
-  const bool is_written = write_junit(gate, failure);
-  if (!is_written)
-    return fail(refusal(fmt::format("{} can't be written: {}", gate.junit, std::strerror(errno)), "Check the path."));
-  if (!failure) return fail(failure.error());
-  if (!*failure) return exit_ok;
-  fmt::print(stderr, "hbmscope: {}\n", printable(**failure));
-  return exit_gate_failed;
-}
-
-int print_with_gate(std::string_view text, const GateOptions& gate, const Result<std::optional<std::string>>& failure) {
-  if (!failure) return exit_code_of_gate(gate, failure);
-  return print_to_stdout(text) ? exit_code_of_gate(gate, failure) : exit_unreadable;
-}
-
-}  // namespace hbmscope::cli
+}  // namespace hbmscope

@@ -1,4 +1,4 @@
-// hbmscope tpu fit for a workload: the effect of single changes.
+// Whether a workload fits on each target, and the effect of single changes.
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -6,12 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "analysis/judge/fit.h"
 #include "analysis/query/workload_verdict.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
-#include "app/cli/tpu_fit.h"
 
-namespace hbmscope::cli {
+namespace hbmscope {
 namespace {
 
 namespace tpu = allocator::tpu;
@@ -77,7 +77,7 @@ class Search {
     for (const WorkloadKnob& knob : opened_.knobs) try_knob(knob);
     // Without a mesh, more devices can't be emulated.
     if (as_it_is->workload.mesh.axes.empty() && base_.verdict.spare_bytes < 0)
-      for (FitAdvice& advice : advise_on_program({*row.needed_bytes, *row.usable_bytes, {}, {}}))
+      for (Advice& advice : advise_on_program({*row.needed_bytes, *row.usable_bytes, {}, {}}))
         found_.push_back({std::move(advice), 2, false});
     std::stable_sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {
       return std::tuple(!a.advice.suffices, a.is_parameter, a.factor) <
@@ -92,7 +92,7 @@ class Search {
 
  private:
   struct Found {
-    FitAdvice advice;
+    Advice advice;
     double factor = 1;  // The size of the change: twice as many devices, a quarter of the batch.
     bool is_parameter = false;
   };
@@ -104,14 +104,14 @@ class Search {
     for (const WorkloadChange& each : opened_.changes)
       if (each.key != "generation") changes.push_back(each);
     changes.insert(changes.end(), more.begin(), more.end());
-    auto workload = read_tpu_workload(*opened_.text, opened_.name, changes);
+    auto workload = opened_.parsed.workload_with(changes);
     if (!workload) return Failure(workload.error());
     EmulatedWorkload run{std::move(*workload), {}};
     if (donated != nullptr) *donated = donate_what_fits(run.workload);
     run.emulation = tpu::emulate(run.workload, &work_);
     if (work_.is_over())
       return Failure(refusal("the workload is too large to be emulated",
-                             "Fewer runs, fewer operations or a coarser grid show the same.", opened_.name));
+                             "Fewer runs, fewer operations or a coarser grid show the same.", opened_.parsed.name()));
     return run;
   }
 
@@ -128,10 +128,11 @@ class Search {
            bool is_parameter = false) {
     const WorkloadVerdict& verdict = trial.verdict;
     if (!verdict.fits && trial.over_bytes >= base_.over_bytes) return;
-    found_.push_back({{change, fmt::format("{}: {}{}", text, verdict.fits ? "" : "still ", verdict.room), verdict.fits,
-                       verdict.spare_bytes, AdviceKind::emulated},
-                      factor,
-                      is_parameter});
+    Advice advice{fmt::format("{}: {}{}", text, verdict.fits ? "" : "still ", verdict.room), "", "",
+                  AdviceProof::emulated, change};
+    advice.suffices = verdict.fits;
+    advice.spare_bytes = verdict.spare_bytes;
+    found_.push_back({std::move(advice), factor, is_parameter});
   }
 
   void try_value(const WorkloadKnob& knob, const std::string& value) {
@@ -226,4 +227,4 @@ Result<WorkloadFit> fit_workload(const OpenedWorkload& opened, const std::vector
   return fit;
 }
 
-}  // namespace hbmscope::cli
+}  // namespace hbmscope

@@ -1,14 +1,12 @@
-#include "app/cli/dry_run_proof.h"
+#include "analysis/judge/dry_run.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "analysis/units/format.h"
-#include "analysis/write/json_optional.h"
 
-namespace hbmscope::cli {
+namespace hbmscope {
 namespace {
 
 ValueRead find_read(const device::ValueReads& reads, const Trace* trace) {
@@ -113,21 +111,4 @@ std::vector<std::string> doubts_of(const DryRunProof& proof) {
   return doubts;
 }
 
-nlohmann::ordered_json json_from_reads(std::span<const ValueRead> reads) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const ValueRead& read : reads)
-    list.push_back({{"kind", read.decides_size ? "size" : "value"},
-                    {"what", or_null(read.what)},
-                    {"line", or_null(read.line)},
-                    {"count", read.count},
-                    {"bytes_max", read.bytes_max}});
-  return list;
-}
-
-nlohmann::ordered_json json_from_training(const Training& training) {
-  return {{"has_optimizer", training.has_optimizer},
-          {"optimizer_steps", or_null(training.steps)},
-          {"has_backward", or_null(training.has_backward)}};
-}
-
-}  // namespace hbmscope::cli
+}  // namespace hbmscope

@@ -1,22 +1,18 @@
-#include "app/cli/tpu_dry_run.h"
+#include "analysis/judge/dry_run.h"
 
 #include <algorithm>
 #include <filesystem>
-#include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "allocator/tpu/generation.h"
-#include "allocator/tpu/plugin/account.h"
+#include "analysis/diagnose/program_advice.h"
 #include "analysis/query/program_memory.h"
 #include "analysis/read/tpu_oom/tpu_report.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
-#include "analysis/write/json_optional.h"
-#include "app/cli/dry_run.h"
 
-namespace hbmscope::cli {
+namespace hbmscope {
 namespace {
 
 namespace fs = std::filesystem;
@@ -117,53 +113,25 @@ std::string text_from_plan(const PlannedProgram& program) {
   return text;
 }
 
-constexpr const char* fewer_temporaries =
-    "temporaries take {}: a smaller batch or checkpointing the layers (jax.checkpoint, torch_xla.utils.checkpoint)";
-constexpr const char* fewer_temporaries_and_code =
-    "temporaries and code take {}: a smaller batch or checkpointing the layers (jax.checkpoint, "
-    "torch_xla.utils.checkpoint)";
-
-// What would make it fit, with the bytes that it is about, the most first.
-std::vector<std::string> advice_for(const DryRun& run, const DeviceNeed& need) {
-  std::vector<std::pair<std::uint64_t, std::string>> advice;
+// What would make it fit.
+std::vector<Advice> advice_for(const DryRun& run, const DeviceNeed& need) {
   const TpuPeak& peak = *need.tpu;
-  const std::uint64_t missing = run.tpu->over_bytes.value_or(0), worth_it = need.total_bytes / 50;
-  const auto add = [&](std::uint64_t bytes, const char* what) {
-    if (bytes >= worth_it) advice.emplace_back(bytes, fmt::format(fmt::runtime(what), text_from_bytes(bytes)));
-  };
+  DeviceUse use;
+  use.device_bytes = need.total_bytes;
   if (const auto& refused = run.tpu->refused) {
-    add(refused->temporaries, fewer_temporaries);
-    add(refused->donatable, "donate the arguments that the outputs replace (JAX: donate_argnums): {}");
-    add(refused->arguments - std::min(refused->arguments, refused->aliased),
-        "{} are arguments that it keeps: shard them over more chips, or keep them in a smaller type");
+    use.temporary_bytes = refused->temporaries;
+    use.donatable_bytes = refused->donatable;
+    use.kept_argument_bytes = refused->arguments - std::min(refused->arguments, refused->aliased);
   } else {
-    add(peak.program, fewer_temporaries_and_code);
-    if (run.tpu->at_peak)
-      add(run.tpu->at_peak->donatable, "donate the arguments that the outputs replace (JAX: donate_argnums): {}");
+    use.temporary_bytes = peak.program;
+    use.are_with_code = true;
+    if (run.tpu->at_peak) use.donatable_bytes = run.tpu->at_peak->donatable;
+    if (!peak.in_progress.empty()) use.unused_bytes = peak.others;
   }
-  if (!run.tpu->refused && !peak.in_progress.empty())
-    add(peak.others, "{} is in arrays that the program in progress didn't use: delete them before");
-  add(peak.padding, "{} is padding: hbmscope tpu layout shows which shapes need less");
-  std::stable_sort(advice.begin(), advice.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<std::string> lines;
-  for (auto& [bytes, line] : advice) lines.push_back(std::move(line));
-  if (missing != 0)
-    if (const std::string names = larger_generations(run.machine, need.total_bytes + missing); !names.empty())
-      lines.push_back(fmt::format("chips with more memory: {} (add them to --emulate to compare)", names));
-  return lines;
-}
-
-nlohmann::ordered_json json_from_plan(const std::optional<PlannedProgram>& program) {
-  if (!program) return nullptr;
-  nlohmann::ordered_json holders = nlohmann::ordered_json::array();
-  for (const auto& [line, bytes] : program->holders) holders.push_back({{"line", line}, {"bytes", bytes}});
-  return {{"name", program->name},
-          {"arguments_bytes", program->arguments},
-          {"outputs_bytes", program->outputs},
-          {"aliased_bytes", program->aliased},
-          {"temporaries_bytes", program->temporaries},
-          {"donatable_bytes", program->donatable},
-          {"largest", holders}};
+  use.padding_bytes = peak.padding;
+  if (const std::uint64_t missing = run.tpu->over_bytes.value_or(0); missing != 0)
+    use.larger_generations = larger_generations(run.machine, need.total_bytes + missing);
+  return advise_on_use(use);
 }
 
 }  // namespace
@@ -173,9 +141,10 @@ const char* const tpu_assumptions =
     "Assumed, and not compared with a TPU: where the runtime places arrays, and that each execution is over when the "
     "call returns. Values are zeros: a loop that waits for a value may end early.";
 
-std::vector<DeviceNeed> tpu_needs_from(const std::string& folder, const EmulatedMachine& machine, TpuRun& run) {
+std::vector<DeviceNeed> tpu_needs_from(std::span<const tpu::TpuAccount> accounts, const EmulatedMachine& machine,
+                                       TpuRun& run) {
   std::vector<DeviceNeed> needs;
-  for (const tpu::TpuAccount& account : tpu::read_tpu_accounts(folder)) {
+  for (const tpu::TpuAccount& account : accounts) {
     add_report(account, run);
     for (std::size_t i = 0; i < account.device_count; ++i)
       if (account.devices[i].peak != 0) add_device(static_cast<int>(i), account.devices[i], machine, needs);
@@ -198,22 +167,6 @@ void explain_tpu_run(DryRun& run) {
   slice.over_bytes = missing_in(reports.front());
   slice.over_program = reports.front().program.empty() ? slice.refused_program : reports.front().program;
   if (slice.is_of_hbm) slice.refused = find_plan(slice.plans, "refused", slice.refused_program);
-}
-
-void keep_plans(const std::string& recording, TpuRun& run) {
-  std::error_code error;
-  const std::string made = std::exchange(run.plans, {});
-  const fs::path kept = fs::absolute(recording, error).replace_extension(".programs");
-  if (recording.empty() || !fs::is_directory(made, error) || fs::is_empty(made, error)) return;
-  const auto is_plan = [](const fs::path& file) {
-    const std::string name = file.filename().string();
-    return (name.starts_with("module_") || name.starts_with("refused.")) && name.ends_with(".hlo.pb");
-  };
-  for (fs::directory_iterator entry(kept, error), end; !error && entry != end; entry.increment(error))
-    if (is_plan(entry->path())) fs::remove(entry->path(), error);
-  fs::create_directories(kept, error);
-  fs::copy(made, kept, fs::copy_options::recursive | fs::copy_options::overwrite_existing, error);
-  if (!error) run.plans = kept.string();
 }
 
 std::string text_from_tpu_need(const DryRun& run, const DeviceNeed& need) {
@@ -250,10 +203,13 @@ std::string text_below_tpu_headline(const DryRun& run) {
     if (run.outcome == DryRunOutcome::out_of_memory) {
       if (run.tpu->refused) text += text_from_plan(*run.tpu->refused);
       if (run.tpu->is_of_hbm)
-        for (const std::string& line : advice_for(run, *need)) text += "  Could help: " + line + "\n";
-    } else if (run.tpu->at_peak && run.tpu->at_peak->donatable > need->total_bytes / 50) {
-      text += fmt::format("{} keeps {} of arguments that its outputs replace: donate them (donate_argnums).\n",
-                          printable(run.tpu->at_peak->name), text_from_bytes(run.tpu->at_peak->donatable));
+        for (const Advice& one : advice_for(run, *need)) text += "  Could help: " + one.change + "\n";
+    } else if (run.tpu->at_peak) {
+      DeviceUse use;
+      use.device_bytes = need->total_bytes;
+      use.donatable_bytes = run.tpu->at_peak->donatable;
+      for (const Advice& one : advise_on_use(use))
+        text += fmt::format("{} would need less: {}\n", printable(run.tpu->at_peak->name), one.change);
     }
     if (need->tpu->moves != 0 || need->tpu->unloads != 0)
       text += fmt::format("To make room on TPU {}, arrays were moved {} and programs unloaded {}.\n", need->device,
@@ -290,36 +246,4 @@ std::string text_below_tpu_headline(const DryRun& run) {
   return text + tpu_assumptions + "\n";
 }
 
-nlohmann::ordered_json json_from_tpu_peak(const TpuPeak& peak) {
-  return {{"arguments_bytes", peak.arguments},
-          {"program_bytes", peak.program},
-          {"other_bytes", peak.others},
-          {"padding_bytes", peak.padding},
-          {"program", or_null(peak.in_progress)},
-          {"execution", peak.execution},
-          {"pinned_host_bytes", peak.host_bytes},
-          {"moves", peak.moves},
-          {"unloads", peak.unloads}};
-}
-
-nlohmann::ordered_json json_from_tpu_run(const TpuRun& run) {
-  return {{"topology", run.topology},
-          {"compiler", run.compiler},
-          {"compiled_programs", run.compiled_programs},
-          {"cached_programs", run.cached_programs},
-          {"compile_seconds", run.compile_seconds},
-          {"executions", run.executions},
-          {"compared_executions", run.compared_executions},
-          {"differing_executions", run.differing_executions},
-          {"over_bytes", or_null(run.over_bytes)},
-          {"over_program", or_null(run.over_program)},
-          {"guessed_layouts", run.guessed_layouts},
-          {"programs_without_aliases", run.programs_without_aliases},
-          {"not_emulated", or_null(run.unsupported)},
-          {"is_quick", run.is_quick},
-          {"plans", or_null(run.plans)},
-          {"refused", json_from_plan(run.refused)},
-          {"program_at_peak", json_from_plan(run.at_peak)}};
-}
-
-}  // namespace hbmscope::cli
+}  // namespace hbmscope

@@ -9,14 +9,14 @@
 #include <variant>
 #include <vector>
 
+#include "analysis/model/result.h"
+#include "analysis/query/diff.h"
+#include "analysis/query/profile_view.h"
 #include "analysis/query/where.h"
-#include "app/cli/gate_options.h"
 
 namespace hbmscope {
-struct Trace;
-}
 
-namespace hbmscope::cli {
+struct Trace;
 
 // What a condition is checked for: a heap, a device, a setting, with its figures by the names of fields.
 class GateSubject {
@@ -56,10 +56,9 @@ Result<std::optional<std::string>> find_gate_failure(const std::string& expressi
 std::span<const WhereField> trace_gate_fields();
 Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const Trace& trace);
 
-// Prints the text to stdout and the failure to stderr, and returns the exit code. Of an error, only that is printed.
-int print_with_gate(std::string_view text, const GateOptions& gate, const Result<std::optional<std::string>>& failure);
-// The same where the text was printed already. Writes gate.junit, if it is given: one test, which failed, has an error
-// (the condition could not be decided) or passed.
-int exit_code_of_gate(const GateOptions& gate, const Result<std::optional<std::string>>& failure);
+// Of a report or a comparison of profiles: a condition that names a device or a kind is checked for each device or
+// kind, any other condition for the totals. The condition that was true, as a sentence; nothing if none was.
+Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const ProfileView& view);
+Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const ProfileDiff& diff);
 
-}  // namespace hbmscope::cli
+}  // namespace hbmscope

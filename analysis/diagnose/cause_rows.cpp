@@ -1,0 +1,256 @@
+// The table of causes, and the sentence of each.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "analysis/diagnose/cause.h"
+#include "analysis/diagnose/growth.h"
+#include "analysis/model/clamped.h"
+#include "analysis/trace/failure_details.h"
+#include "analysis/units/format.h"
+
+namespace hbmscope {
+namespace {
+
+std::string requested_text(const CauseFacts& facts) {
+  return text_from_request(facts.figures.requested_bytes);
+}
+
+TextPair requested_and(const CauseFacts& facts, std::uint64_t bytes) {
+  return texts_from_bytes(signed_from(facts.figures.requested_bytes), signed_from(bytes));
+}
+
+// "6.00 GiB"; "Nothing" for 0.
+std::string amount_text(std::uint64_t bytes) {
+  return bytes == 0 ? "Nothing" : text_from_bytes(bytes);
+}
+
+// " 6.00 GiB was free on the device, outside the pool."; where that is unknown, that the pool is at its limit, or
+// nothing.
+std::string device_text(const FailureFacts& facts) {
+  if (facts.driver_bytes) return " " + amount_text(*facts.driver_bytes) + " was free on the device, outside the pool.";
+  return facts.is_pool_at_limit() ? " The pool is at its limit of " + text_from_bytes(*facts.limit_bytes) + "."
+                                  : std::string();
+}
+
+// " (8 blocks)"; empty where the source does not report how many.
+std::string blocks_text(const FailureFacts& facts) {
+  if (*facts.free_bytes == 0 || !facts.free_blocks) return {};
+  return *facts.free_blocks == 1 ? " (one block)"
+                                 : " (" + text_from_count(signed_from(*facts.free_blocks)) + " blocks)";
+}
+
+// "12.0 GiB was free in the pool (8 blocks). 6.00 GiB was free on the device, outside the pool."
+std::string free_text(const FailureFacts& facts) {
+  return amount_text(*facts.free_bytes) + " was free in the pool" + blocks_text(facts) + "." + device_text(facts);
+}
+
+std::string largest_text(const FailureFacts& figures, const TextPair& pair) {
+  return figures.largest_free_bytes ? "the largest free block is " + pair.second
+                                    : std::string("no free block is large enough");
+}
+
+// "Not enough memory on the device: ..." of a request to the driver.
+std::string driver_sentence(const CauseFacts& facts) {
+  const FailureFacts& figures = facts.figures;
+  if (!figures.driver_bytes)
+    return fmt::format("The driver refused {}; how much was free on the device is unknown.", requested_text(facts));
+  const TextPair pair = requested_and(facts, *figures.driver_bytes);
+  if (!facts.has_device_room())
+    return "Not enough memory on the device: requested " + pair.first + ", and " + pair.second + " was free.";
+  return fmt::format("The driver refused {}, although {} was free on the device.",
+                     figures.requested_bytes == 0 ? requested_text(facts) : pair.first, pair.second);
+}
+
+// All that was free in the pool is less than the request.
+std::string full_pool_sentence(const CauseFacts& facts) {
+  const FailureFacts& figures = facts.figures;
+  const std::uint64_t all = clamped_sum(*figures.free_bytes, figures.driver_bytes.value_or(0));
+  if (facts.has_device_room())
+    return "A limit of the process or the allocator was reached: requested " +
+           requested_and(facts, figures.largest_free_bytes.value_or(0)).first + ". " + free_text(figures);
+  if (figures.needed_bytes > all) {
+    const TextPair pair = requested_and(facts, all);
+    return "Not enough memory: requested " + pair.first + ", and even all free memory together (" + pair.second +
+           ") is less. " + free_text(figures);
+  }
+  const TextPair pair = requested_and(facts, figures.largest_free_bytes.value_or(0));
+  return "Free memory is split between the pool and the device: requested " + pair.first + ", but " +
+         largest_text(figures, pair) + ". " + free_text(figures);
+}
+
+std::string unknown_sentence(const CauseFacts& facts) {
+  const FailureFacts& figures = facts.figures;
+  const std::string requested = "Requested " + requested_text(facts);
+  if (facts.framework == Framework::library)
+    return fmt::format(
+        "{} could not be initialized, most often because too little memory is left outside the framework's pool; the "
+        "text does not say whether that is the reason.",
+        facts.row.allocator);
+  if (figures.is_of_driver) return driver_sentence(facts);
+  if (!figures.free_bytes && figures.limit_bytes && figures.needed_bytes >= *figures.limit_bytes) {
+    const TextPair pair = requested_and(facts, *figures.limit_bytes);
+    return "Not enough memory: requested " + pair.first + ", and the limit is " + pair.second + ".";
+  }
+  if (!figures.is_free_known() && figures.is_inexact)
+    return requested +
+           "; how much was free is unknown, because events of this heap were lost or contradict each other.";
+  if (!figures.free_bytes) return requested + "; how much was free is unknown.";
+  if (!figures.is_free_known()) return requested + ". " + free_text(figures);
+  if (!figures.has_room()) return full_pool_sentence(facts);
+  const TextPair pair = requested_and(facts, *figures.largest_free_bytes);
+  return "Requested " + pair.first + ", and " + largest_text(figures, pair) + ", but the allocator did not use it. " +
+         free_text(figures);
+}
+
+std::string too_big_sentence(const CauseFacts& facts) {
+  const FailureFacts& figures = facts.figures;
+  if (facts.device_bytes && figures.needed_bytes > *facts.device_bytes)
+    return fmt::format("Requested {}, more than the whole device has ({}).", requested_text(facts),
+                       text_from_bytes(*facts.device_bytes));
+  if (figures.limit_bytes && figures.needed_bytes > *figures.limit_bytes) {
+    std::string_view limited = facts.heap.layer == wire::Layer::program ? "the memory" : "the pool";
+    if (facts.framework == Framework::triton) limited = "a multiprocessor's shared memory";
+    return fmt::format("Requested {}, more than the limit of {} ({}).", requested_text(facts), limited,
+                       text_from_bytes(*figures.limit_bytes));
+  }
+  return figures.is_of_driver ? driver_sentence(facts) : full_pool_sentence(facts);
+}
+
+std::string pool_limit_sentence(const CauseFacts& facts) {
+  const FailureFacts& figures = facts.figures;
+  std::string text = "The pool is full";
+  const auto left = facts.left_to_grow();
+  if (figures.limit_bytes)
+    text += fmt::format("{} its limit of {}", left && *left > 0 ? ", and near" : ", and at",
+                        text_from_bytes(*figures.limit_bytes));
+  if (left && *left > 0) text += fmt::format(" ({} less)", text_from_bytes(*left));
+  if (figures.free_bytes) {
+    const TextPair pair = requested_and(facts, *figures.free_bytes);
+    return text + ": requested " + pair.first + ", " + pair.second + " is free in it.";
+  }
+  text += ": requested " + requested_text(facts);
+  return text + (facts.row.used_bytes ? ", and " + text_from_bytes(*facts.row.used_bytes) + " is in use." : ".");
+}
+
+std::string fragmentation_sentence(const CauseFacts& facts) {
+  const FailureFacts& figures = facts.figures;
+  const TextPair pair = requested_and(facts, figures.largest_free_bytes.value_or(0));
+  return "Fragmented: requested " + pair.first + "; " + text_from_bytes(*figures.free_bytes) + " is free in total" +
+         blocks_text(figures) + ", but " + largest_text(figures, pair) + "." + device_text(figures);
+}
+
+std::string cannot_grow_sentence(const CauseFacts& facts) {
+  const FailureFacts& figures = facts.figures;
+  const auto left = facts.left_to_grow();
+  if (!left || figures.driver_bytes) return full_pool_sentence(facts);
+  return fmt::format("Requested {}; {} is free in the pool, and its limit leaves {} to grow{}.", requested_text(facts),
+                     text_from_bytes(*figures.free_bytes), text_from_bytes(*left),
+                     *left >= figures.needed_bytes ? ", which the device did not give" : ": neither is enough");
+}
+
+std::string wrong_end_sentence(const CauseFacts& facts) {
+  return fmt::format("Requested {}; a free block of {} is large enough, but belongs to the other end of the pool.",
+                     requested_text(facts), text_from_bytes(*facts.figures.largest_free_bytes));
+}
+
+std::string alignment_sentence(const CauseFacts& facts) {
+  return fmt::format("Requested {}, which the allocator rounds to {}; the largest free block is {}.",
+                     requested_text(facts), exact_text_from_bytes(signed_from(facts.figures.needed_bytes)),
+                     exact_text_from_bytes(signed_from(*facts.figures.largest_free_bytes)));
+}
+
+std::string compile_time_sentence(const CauseFacts& facts) {
+  const FailureFacts& figures = facts.figures;
+  std::string_view program = "the program";
+  for (const auto& [key, value] : facts.row.details)
+    if (key == failure_detail::program && !value.empty()) program = value;
+  std::string text = fmt::format("The compiler found that {} does not fit in {}", program,
+                                 facts.row.memory_space.empty() ? "memory" : facts.row.memory_space);
+  if (figures.requested_bytes > 0) text += ": it needs " + requested_text(facts);
+  if (figures.requested_bytes > 0 && figures.limit_bytes) {
+    text += ", and " + text_from_bytes(*figures.limit_bytes) + " is there";
+    if (figures.requested_bytes > *figures.limit_bytes)
+      text += fmt::format(" ({} too much)", text_from_bytes(figures.requested_bytes - *figures.limit_bytes));
+  }
+  return text + ". Nothing ran.";
+}
+
+std::string outside_pool_sentence(const CauseFacts& facts) {
+  return fmt::format("{} found too little memory outside the framework's pool.", facts.row.allocator);
+}
+
+std::string host_memory_sentence(const CauseFacts& facts) {
+  return fmt::format("Memory of the host ran out, not of a device: requested {}.", requested_text(facts));
+}
+
+// "400 MiB that log_loss train.py:7 and others allocated in earlier steps"
+std::string kept_text(const Growth& growth) {
+  const std::string bytes = text_from_bytes(growth.kept_bytes);
+  if (growth.survivors.empty()) return bytes + " of earlier steps";
+  return fmt::format("{} that {}{} allocated in earlier steps", bytes, text_from_holder(growth.survivors.front()),
+                     growth.survivors.size() == 1 ? "" : " and others");
+}
+
+std::string leak_sentence(const CauseFacts& facts) {
+  const std::string kept =
+      fmt::format("{}. {} is still in use", text_from_growth(*facts.growth), kept_text(*facts.growth));
+  return leak_of(facts) == Leak::certain
+             ? fmt::format("Leak: {}, of {} in all.", kept, text_from_bytes(facts.held_bytes))
+             : fmt::format("Probably a leak: {}; the request of {} is not larger than that and what is free together.",
+                           kept, requested_text(facts));
+}
+
+// In the order of the enum.
+constexpr CauseRow cause_table[] = {
+    // cause, key, title, sentence, has_blockers, rests_on_pool, is_provable
+    {Cause::unknown, "unknown", "Unknown", unknown_sentence, false, true, false},
+    {Cause::too_big, "too_big", "Not enough memory", too_big_sentence, false, true, true},
+    {Cause::pool_limit, "pool_limit", "Pool at its limit", pool_limit_sentence, false, true, true},
+    {Cause::fragmentation, "fragmentation", "Fragmented", fragmentation_sentence, true, true, true},
+    {Cause::cannot_grow, "cannot_grow", "Pool can't grow", cannot_grow_sentence, true, true, true},
+    {Cause::wrong_end, "wrong_end", "Free at the other end", wrong_end_sentence, true, true, true},
+    {Cause::alignment, "alignment", "Alignment", alignment_sentence, false, true, false},
+    {Cause::compile_time, "compile_time", "Refused by the compiler", compile_time_sentence, false, false, false},
+    {Cause::outside_pool_starved, "outside_pool_starved", "Too little outside the pool", outside_pool_sentence, false,
+     false, false},
+    {Cause::host_memory, "host_memory", "Host memory", host_memory_sentence, false, false, false},
+    {Cause::leak, "leak", "Leak", leak_sentence, false, true, false},
+};
+
+constexpr bool are_in_order() {
+  for (std::size_t i = 0; i < std::size(cause_table); ++i)
+    if (static_cast<std::size_t>(cause_table[i].cause) != i) return false;
+  return std::size(cause_table) == static_cast<std::size_t>(Cause::leak) + 1;
+}
+static_assert(are_in_order());
+
+}  // namespace
+
+std::span<const CauseRow> all_causes() {
+  return cause_table;
+}
+
+const CauseRow& row_of(Cause cause) {
+  return cause_table[static_cast<std::size_t>(cause)];
+}
+
+std::optional<Cause> cause_from(allocator::ReplayVerdict verdict) {
+  using enum allocator::ReplayVerdict;
+  switch (verdict) {
+    case too_big: return Cause::too_big;
+    case had_room: return Cause::alignment;
+    case fragmented: return Cause::fragmentation;
+    case segment:
+    case split: return Cause::cannot_grow;
+    case stepped_over:
+    case fault: break;
+  }
+  return std::nullopt;
+}
+
+std::string_view text_from_cause(Cause cause) {
+  return row_of(cause).key;
+}
+
+}  // namespace hbmscope

@@ -1,0 +1,94 @@
+// The verdict of a dry run, from what a run leaves behind.
+#include "analysis/judge/dry_run.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/sizes.h"
+
+namespace hbmscope {
+namespace {
+
+constexpr int killed = 128 + 9;
+
+DryRunFindings run_that_used(std::uint64_t peak_bytes, int exit_code = 0) {
+  DryRunFindings found;
+  found.machine.device_bytes = 80 * gib;
+  found.exit_code = exit_code;
+  found.exit_text = exit_code == killed ? "killed by SIGKILL" : "exit code " + std::to_string(exit_code);
+  found.pid = 7;
+  found.accounts.peak_bytes[0] = peak_bytes;
+  found.accounts.processes.push_back({7, 0, {}});
+  found.accounts.processes.front().devices[0].peak_bytes = peak_bytes;
+  return found;
+}
+
+ProcessReport report_of(std::int64_t pid, const char* type, bool is_out_of_memory) {
+  ProcessReport report;
+  report.pid = pid;
+  report.failure = DryRunFailure{type, "no room for 4.00 GiB", is_out_of_memory, "step", "train.py", 12, pid};
+  return report;
+}
+
+TEST(DryRun, fits_with_what_the_fullest_device_has_to_spare) {
+  const DryRun run = judge_dry_run(run_that_used(50 * gib));
+  EXPECT_EQ(run.outcome, DryRunOutcome::fits);
+  ASSERT_NE(run.fullest(), nullptr);
+  EXPECT_EQ(run.fullest()->spare_bytes(), 30 * gib);
+  EXPECT_TRUE(text_from_dry_run(run).starts_with("fits: peak 50.0 GiB of 80.0 GiB")) << text_from_dry_run(run);
+}
+
+TEST(DryRun, of_a_program_that_used_no_device_is_unknown_with_the_doubt) {
+  DryRunFindings found = run_that_used(0);
+  found.doubt = "JAX_PLATFORMS is cpu";
+  const DryRun run = judge_dry_run(found);
+  EXPECT_EQ(run.outcome, DryRunOutcome::unknown);
+  EXPECT_EQ(run.reason, "no process of the command used an emulated device: JAX_PLATFORMS is cpu");
+}
+
+TEST(DryRun, that_ended_early_may_need_more) {
+  const DryRun run = judge_dry_run(run_that_used(50 * gib, killed));
+  EXPECT_EQ(run.outcome, DryRunOutcome::failed);
+  EXPECT_EQ(run.reason, "killed by SIGKILL");
+  DryRunFindings interrupted = run_that_used(50 * gib, 130);
+  interrupted.is_interrupted = true;
+  EXPECT_EQ(judge_dry_run(interrupted).outcome, DryRunOutcome::unknown);
+}
+
+TEST(DryRun, of_two_failures_the_lack_of_memory_decides) {
+  DryRunFindings found = run_that_used(79 * gib, 1);
+  found.reports = {report_of(7, "RuntimeError", false), report_of(8, "OutOfMemoryError", true)};
+  const DryRun run = judge_dry_run(found);
+  EXPECT_EQ(run.outcome, DryRunOutcome::out_of_memory);
+  EXPECT_EQ(run.failure->pid, 8);
+  EXPECT_TRUE(text_from_dry_run(run).starts_with("out of memory: no room for 4.00 GiB (step, train.py:12)"));
+}
+
+TEST(DryRun, a_refusal_by_the_driver_without_an_exception_is_lack_of_memory) {
+  DryRunFindings found = run_that_used(79 * gib, killed);
+  found.accounts.processes.front().devices[0].refused_bytes = 4 * gib;
+  const DryRun run = judge_dry_run(found);
+  EXPECT_EQ(run.outcome, DryRunOutcome::out_of_memory);
+  EXPECT_EQ(run.failure->text, "the driver refused 4.00 GiB on GPU 0");
+}
+
+TEST(DryRun, that_went_on_after_a_refusal_fits_and_says_so) {
+  DryRunFindings found = run_that_used(79 * gib);
+  found.accounts.processes.front().devices[0].refused_bytes = 4 * gib;
+  const DryRun run = judge_dry_run(found);
+  EXPECT_EQ(run.outcome, DryRunOutcome::fits);
+  EXPECT_EQ(run.survived, "the driver refused 4.00 GiB on GPU 0");
+}
+
+TEST(DryRun, gates_know_its_figures) {
+  const DryRun run = judge_dry_run(run_that_used(50 * gib));
+  const auto is_true = [&](const char* condition) {
+    const auto failure = find_gate_failure(condition, run);
+    return failure && failure->has_value();
+  };
+  EXPECT_TRUE(is_true("margin<40GiB"));
+  EXPECT_FALSE(is_true("peak>60GiB"));
+  EXPECT_TRUE(is_true("outcome=fits"));
+}
+
+}  // namespace
+}  // namespace hbmscope
