@@ -27,15 +27,21 @@ CodeSite place_of(const Definitions& definitions, std::uint32_t stack) {
   return {std::string(definitions.text(own->function)), std::string(definitions.text(own->file)), own->line, false};
 }
 
-// What a log says beyond the figures: "allocator: GPU_0_bfc; process 4711: 20.1 GiB".
-std::string details_text(const FailureRow& row, const std::string& heap_name) {
+// What a log says beyond the figures and the evidence: "operation: dot.3; rank: 1".
+std::string details_text(const Diagnosis& diagnosis) {
+  const FailureRow& row = diagnosis.row;
   if (!row.line) return {};
   std::string text;
   // Without a name of its own, the allocator is that of the framework: "xla:tpu".
-  if (!row.allocator.empty() && row.allocator.find(':') == std::string::npos && row.allocator != heap_name)
-    text = "allocator: " + row.allocator;
-  for (const auto& [key, value] : row.details)
-    if (key != failure_detail::byte) text += (text.empty() ? "" : "; ") + key + ": " + value;
+  const bool has_name = !row.allocator.empty() && row.allocator.find(':') == std::string::npos;
+  if (has_name && !diagnosis.facts.heap_name.starts_with(row.allocator)) text = "allocator: " + row.allocator;
+  const auto& evidence = diagnosis.cause.evidence;
+  for (const auto& [key, value] : row.details) {
+    const std::string words = key + ": " + value;
+    const bool is_said =
+        std::any_of(evidence.begin(), evidence.end(), [&](const Evidence& one) { return one.text.starts_with(words); });
+    if (key != failure_detail::byte && !is_said) text += (text.empty() ? "" : "; ") + words;
+  }
   return text;
 }
 
@@ -65,8 +71,7 @@ Document why(const Trace& trace, const Diagnosis& diagnosis) {
                     .text = diagnosis.row.own_line,
                     .audience = Audience::readers,
                     .action = {.kind = Action::Kind::select_code, .place = place_of(definitions, facts.stack)}});
-  part.add(
-      Sentence{.text = details_text(diagnosis.row, facts.heap_name), .tone = Tone::dim, .audience = Audience::readers});
+  part.add(Sentence{.text = details_text(diagnosis), .tone = Tone::dim, .audience = Audience::readers});
   const bool never_fit = facts.free_blocks && !facts.last_fit && !facts.log_line &&
                          diagnosis.cause.immediate != Cause::unknown && !facts.is_of_driver;
   if (never_fit)
@@ -131,7 +136,7 @@ void add_holders(Document& document, const Diagnosis& diagnosis) {
   const Holders& holders = diagnosis.holders;
   const bool are_known = !holders.rows.empty();
   document.add(Figures{{{"holders_by", are_known ? Value(std::string(text_from_by(holders.by))) : Value()},
-                       {"holders_bytes", are_known ? Value(holders.bytes) : Value(), Unit::bytes}}});
+                        {"holders_bytes", are_known ? Value(holders.bytes) : Value(), Unit::bytes}}});
   if (!are_known) {
     document.add(Absent{"holders"});
   } else {
@@ -219,9 +224,9 @@ void add_segments(Document& document, const Diagnosis& diagnosis) {
   }
   Document part{.key = "whole_segments", .audience = Audience::programs};
   part.add(Figures{{{"bytes", segments->bytes, Unit::bytes},
-                   {"in_use_bytes", segments->in_use_bytes, Unit::bytes},
-                   {"blocks", segments->blocks, Unit::count},
-                   {"is_smallest", segments->is_smallest}}});
+                    {"in_use_bytes", segments->in_use_bytes, Unit::bytes},
+                    {"blocks", segments->blocks, Unit::count},
+                    {"is_smallest", segments->is_smallest}}});
   Cells rows;
   for (const AddressRange& range : segments->segments) rows.push_back({range.begin, range.size()});
   part.add(Table{.key = "segments",
@@ -233,13 +238,13 @@ void add_segments(Document& document, const Diagnosis& diagnosis) {
 Document growth_part(const Growth& growth) {
   Document part{.key = "growth", .audience = Audience::programs};
   part.add(Figures{{{"step", growth.step},
-                   {"steps", growth.steps, Unit::count},
-                   {"bytes_per_step", growth.bytes_per_step, Unit::bytes},
-                   {"is_steady", growth.is_steady},
-                   {"survivor_bytes", growth.survivor_bytes, Unit::bytes},
-                   {"kept_bytes", growth.kept_bytes, Unit::bytes},
-                   {"held_by", value_of(growth.held_by)},
-                   {"made_at", value_of(made_at(growth))}}});
+                    {"steps", growth.steps, Unit::count},
+                    {"bytes_per_step", growth.bytes_per_step, Unit::bytes},
+                    {"is_steady", growth.is_steady},
+                    {"survivor_bytes", growth.survivor_bytes, Unit::bytes},
+                    {"kept_bytes", growth.kept_bytes, Unit::bytes},
+                    {"held_by", value_of(growth.held_by)},
+                    {"made_at", value_of(made_at(growth))}}});
   Cells rows;
   for (const Holder& one : growth.survivors) rows.push_back({one.name, one.bytes, one.blocks});
   part.add(Table{.key = "survivors",
@@ -257,8 +262,8 @@ void add_place(Document& document, const Trace& trace, const Diagnosis& diagnosi
   const Definitions& definitions = trace.streams[diagnosis.stream].definitions();
   Document part{.key = "cheapest_place", .audience = Audience::programs};
   part.add(Figures{{{"begin_address", place->range.begin, Unit::address},
-                   {"end_address", place->range.end, Unit::address},
-                   {"in_use_bytes", place->in_use_bytes, Unit::bytes}}});
+                    {"end_address", place->range.end, Unit::address},
+                    {"in_use_bytes", place->in_use_bytes, Unit::bytes}}});
   Cells rows;
   for (const LiveBlock& block : place->blocks) {
     const CodeSite code = place_of(definitions, block.stack);
@@ -325,11 +330,11 @@ std::string title_of_failure(const Trace& trace, const Diagnosis& diagnosis, Fai
 Document describe_failure_row(const FailureRow& row) {
   Document part;
   std::vector<Figure> fields = {
-      {"asked_bytes", row.requested_bytes == 0 ? Value() : Value(row.requested_bytes), Unit::bytes},
+      {"requested_bytes", row.requested_bytes == 0 ? Value() : Value(row.requested_bytes), Unit::bytes, "asked_bytes"},
       {"rounded_bytes", value_of(row.rounded_bytes), Unit::bytes},
-      {"available_bytes", value_of(row.available_bytes), Unit::bytes},
-      {"used_bytes", value_of(row.used_bytes), Unit::bytes},
-      {"total_free_bytes", value_of(row.total_free_bytes), Unit::bytes},
+      {"free_outside_the_pool_bytes", value_of(row.available_bytes), Unit::bytes, "available_bytes"},
+      {"in_use_bytes", value_of(row.used_bytes), Unit::bytes, "used_bytes"},
+      {"free_bytes", value_of(row.total_free_bytes), Unit::bytes, "total_free_bytes"},
       {"largest_free_bytes", value_of(row.largest_free_bytes), Unit::bytes},
       {"pool_bytes", value_of(row.pool_bytes), Unit::bytes},
       {"limit_bytes", value_of(row.limit_bytes), Unit::bytes},
@@ -338,24 +343,25 @@ Document describe_failure_row(const FailureRow& row) {
       {"allocator", value_of(row.allocator)}};
   Texts unknowns{.key = "unknowns"};
   const auto is_known = [](const Figure& field) { return !std::holds_alternative<std::monostate>(field.value); };
+  const auto name_of = [](const Figure& field) { return field.old_key.empty() ? field.key : field.old_key; };
   for (const Figure& field : fields)
-    if (!is_known(field)) unknowns.texts.emplace_back(field.key, "");
+    if (!is_known(field)) unknowns.texts.emplace_back(name_of(field), "");
   // These have a value, but it is not exact.
   constexpr std::string_view inexact[] = {"used_bytes", "total_free_bytes", "largest_free_bytes", "pool_bytes"};
   if (row.is_inexact)
     for (const Figure& field : fields)
-      if (is_known(field) && std::find(std::begin(inexact), std::end(inexact), field.key) != std::end(inexact))
-        unknowns.texts.emplace_back(field.key, "");
+      if (is_known(field) && std::find(std::begin(inexact), std::end(inexact), name_of(field)) != std::end(inexact))
+        unknowns.texts.emplace_back(name_of(field), "");
   part.add(Figures{std::move(fields)});
   part.add(std::move(unknowns));
   part.add(Figures{{{"is_inexact", row.is_inexact},
-                   {"reason", value_of(row.reason)},
-                   {"event", row.event, Unit::count},
-                   {"since_start_ns", value_of(row.since_start_ns), Unit::nanoseconds},
-                   {"own_line", value_of(row.own_line)},
-                   {"is_pending", row.is_pending},
-                   {"is_of_driver", row.is_of_driver},
-                   {"line", value_of(row.line), Unit::count}}});
+                    {"reason", value_of(row.reason)},
+                    {"event", row.event, Unit::count},
+                    {"since_start_ns", value_of(row.since_start_ns), Unit::nanoseconds},
+                    {"requested_by", value_of(row.own_line), Unit::text, "own_line"},
+                    {"is_pending", row.is_pending},
+                    {"is_of_driver", row.is_of_driver},
+                    {"line", value_of(row.line), Unit::count}}});
   part.add(Texts{.key = "details", .texts = row.details, .is_object = true});
   return part;
 }
@@ -375,9 +381,9 @@ Document describe_failure(const Trace& trace, const Diagnosis& diagnosis, Failur
   Document document{.title = title_of_failure(trace, diagnosis, number), .is_bad = true};
   document.add(describe_failure_row(diagnosis.row));
   document.add(Figures{{{"verdict", std::string(text_from_cause(cause.cause))},
-                       {"immediate_verdict", std::string(text_from_cause(cause.immediate))}}});
+                        {"immediate_verdict", std::string(text_from_cause(cause.immediate))}}});
   document.add(Sentence{.key = "sentence", .text = cause.sentence, .tone = Tone::strong});
-  document.add(Picture{"free memory"});
+  document.add(Drawing{"free memory"});
   document.add(why(trace, diagnosis));
   document.add(advice(diagnosis.advice));
   add_holders(document, diagnosis);
@@ -402,8 +408,8 @@ Document describe_failure(const Trace& trace, const Diagnosis& diagnosis, Failur
   else
     document.add(Absent{"growth"});
   document.add(Figures{{{"free_pieces", value_of(facts.free_blocks), Unit::count},
-                       {"last_fit_events", value_of(facts.last_fit), Unit::count},
-                       {"last_fit_since_start_ns", value_of(facts.last_fit_since_start_ns), Unit::nanoseconds}}});
+                        {"last_fit_events", value_of(facts.last_fit), Unit::count},
+                        {"last_fit_since_start_ns", value_of(facts.last_fit_since_start_ns), Unit::nanoseconds}}});
   add_place(document, trace, diagnosis);
   Document unknown{.title = "Unknown"};
   unknown.add(Sentence{.key = "unknown", .text = cause.unknowns});
@@ -420,8 +426,8 @@ Document describe_outlook(const Outlook& outlook) {
   part.add(Sentence{.key = "sentence", .text = text_from_outlook(outlook)});
   part.add(growth_part(outlook.growth));
   part.add(Figures{{{"limit_bytes", value_of(outlook.limit_bytes), Unit::bytes},
-                   {"may_grow", outlook.may_grow},
-                   {"steps_at_most", value_of(outlook.steps_at_most), Unit::count}}});
+                    {"may_grow", outlook.may_grow},
+                    {"steps_at_most", value_of(outlook.steps_at_most), Unit::count}}});
   return part;
 }
 

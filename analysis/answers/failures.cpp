@@ -21,9 +21,9 @@ Document at_peak(const Trace& trace) {
     document.add(describe_outlook(*outlook));
   else
     document.add(Absent{"outlook"});
-  document.add(
-      Sentence{.text = trace.files.size() > 1 ? "No request failed in these files." : "No request failed in this file.",
-               .audience = Audience::readers});
+  document.add(Sentence{
+      .key = "sentence",
+      .text = trace.files.size() > 1 ? "No request failed in these files." : "No request failed in this file."});
   const auto moment = heap.empty() ? std::nullopt : std::optional(find_moment(trace, "peak"));
   if (!moment || !*moment) return document;
   const auto states = compute_states(trace, **moment);
@@ -103,11 +103,11 @@ Document describe_pool_costs(const PoolCosts& costs, std::string_view pool) {
                 .title = fmt::format("Why {} has {}, and {} was requested{}", pool, text_from_bytes(costs.pool_bytes),
                                      text_from_bytes(costs.requested_bytes), certainty)};
   part.add(Figures{{{"events", costs.position, Unit::count},
-                   {"since_start_ns", value_of(costs.since_start_ns), Unit::nanoseconds},
-                   {"pool_bytes", costs.pool_bytes, Unit::bytes},
-                   {"recorded_pool_bytes", value_of(costs.recorded_pool_bytes), Unit::bytes},
-                   {"requested_bytes", costs.requested_bytes, Unit::bytes},
-                   {"confidence", std::string(text_from_confidence(costs.confidence))}}});
+                    {"since_start_ns", value_of(costs.since_start_ns), Unit::nanoseconds},
+                    {"pool_bytes", costs.pool_bytes, Unit::bytes},
+                    {"recorded_pool_bytes", value_of(costs.recorded_pool_bytes), Unit::bytes},
+                    {"requested_bytes", costs.requested_bytes, Unit::bytes},
+                    {"confidence", std::string(text_from_confidence(costs.confidence))}}});
   const bool has_alone =
       std::any_of(costs.parts.begin(), costs.parts.end(), [](const PoolCostPart& one) { return one.alone_bytes != 0; });
   const bool has_negative = std::any_of(costs.parts.begin(), costs.parts.end(),

@@ -89,6 +89,7 @@ struct Figure {
   std::string key = {};
   Value value = {};
   Unit unit = Unit::text;
+  std::string old_key = {};  // Programs still get the value under this one, too; agents don't.
 };
 struct Figures {
   std::vector<Figure> fields = {};
@@ -160,7 +161,7 @@ struct Table {
 };
 
 // Only the window draws it; it knows the picture by this name.
-struct Picture {
+struct Drawing {
   std::string name = {};
 };
 
@@ -190,7 +191,7 @@ struct Documents {
   std::vector<Document> list = {};
 };
 
-using AnyPart = std::variant<Sentence, Figures, Texts, Table, Picture, Absent, Document, Documents>;
+using AnyPart = std::variant<Sentence, Figures, Texts, Table, Drawing, Absent, Document, Documents>;
 struct Part {
   AnyPart is;
 };

@@ -117,7 +117,7 @@ class HtmlWriter {
   }
   void write(const Figures&) {}
   void write(const Texts&) {}
-  void write(const Picture&) {}
+  void write(const Drawing&) {}
   void write(const Absent&) {}
   void write(const Documents&) {}
 

@@ -25,7 +25,7 @@ void add_place(Json& json, const Value& value) {
 
 class Writer {
  public:
-  explicit Writer(Json& json) : json_(json) {}
+  Writer(Json& json, Keys keys) : json_(json), keys_(keys) {}
 
   void write(const Document& document) {
     if (document.audience == Audience::readers) return;
@@ -33,14 +33,14 @@ class Writer {
       for (const Part& part : document.parts) std::visit([this](const auto& one) { write(one); }, part.is);
     } else {
       Json inner = Json::object();
-      Writer writer(inner);
+      Writer writer(inner, keys_);
       for (const Part& part : document.parts) std::visit([&](const auto& one) { writer.write(one); }, part.is);
       json_[document.key] = std::move(inner);
     }
   }
   void write(const Documents& documents) {
     Json list = Json::array();
-    for (const Document& one : documents.list) list.push_back(json_from_document(one));
+    for (const Document& one : documents.list) list.push_back(json_from_document(one, keys_));
     json_[documents.key] = std::move(list);
   }
   void write(const Sentence& sentence) {
@@ -48,7 +48,10 @@ class Writer {
       json_[sentence.key] = text_or_null(sentence.text);
   }
   void write(const Figures& fields) {
-    for (const Figure& field : fields.fields) json_[field.key] = json_from_value(field.value, field.unit);
+    for (const Figure& field : fields.fields) {
+      json_[field.key] = json_from_value(field.value, field.unit);
+      if (!field.old_key.empty() && keys_ == Keys::with_old_ones) json_[field.old_key] = json_[field.key];
+    }
   }
   void write(const Texts& texts) {
     Json json = texts.is_object ? Json::object() : Json::array();
@@ -64,10 +67,11 @@ class Writer {
     if (!table.key.empty() && table.audience != Audience::readers) json_[table.key] = json_from_table(table);
   }
   void write(const Absent& absent) { json_[absent.key] = nullptr; }
-  void write(const Picture&) {}
+  void write(const Drawing&) {}
 
  private:
   Json& json_;
+  Keys keys_;
 };
 
 // Without what is unknown.
@@ -170,9 +174,9 @@ Json json_from_table(const Table& table, std::size_t rows_max) {
   return list;
 }
 
-Json json_from_document(const Document& document) {
+Json json_from_document(const Document& document, Keys keys) {
   Json json = Json::object();
-  Writer writer(json);
+  Writer writer(json, keys);
   if (document.key.empty()) {
     writer.write(document);
   } else {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -11,8 +12,9 @@
 
 namespace hbmscope {
 
+enum class Keys : std::uint8_t { with_old_ones, current };
 // The object of the document's parts. What is unknown is null.
-nlohmann::ordered_json json_from_document(const Document& document);
+nlohmann::ordered_json json_from_document(const Document& document, Keys keys = Keys::with_old_ones);
 nlohmann::ordered_json json_from_table(const Table& table, std::size_t rows_max = static_cast<std::size_t>(-1));
 nlohmann::ordered_json json_from_value(const Value& value, Unit unit);
 

@@ -195,7 +195,7 @@ class Printer {
 
   void print(const Figures&) {}
   void print(const Texts&) {}
-  void print(const Picture&) {}
+  void print(const Drawing&) {}
   void print(const Absent&) {}
   void print(const Documents&) {}
 

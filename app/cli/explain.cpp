@@ -22,7 +22,8 @@ namespace {
 Result<std::string> json_of_source(const Source& source, const ExplainOptions& options, std::size_t shown) {
   const bool is_brief = options.brief > 0;
   nlohmann::ordered_json json = {{"schema", json_schema}};
-  json.update(json_from_document(describe_failures(*source.trace, {shown, !is_brief})));
+  json.update(json_from_document(describe_failures(*source.trace, {shown, !is_brief}),
+                                 is_brief ? Keys::current : Keys::with_old_ones));
   json = with_verdict(std::move(json), source);
   if (!is_brief) return text_from_json(json);
   const auto brief = brief_from_json(json, options.brief);

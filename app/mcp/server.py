@@ -243,35 +243,14 @@ def opened(found, command):
     }
 
 
-def grown(growth):
-    return chosen(growth, "step", "steps", "bytes_per_step", "is_steady", "kept_bytes", "held_by", "made_at")
-
-
-def explained(found, which, command):
-    failures = found["failures"]
-    if not failures:
-        outlook = found.get("outlook")
-        sentence = "No request failed in this file." + (f" {outlook['sentence']}" if outlook else "")
-        return {"failed": 0, "sentence": sentence, "growth": outlook and grown(outlook["growth"]) | chosen(outlook, "limit_bytes", "may_grow", "steps_at_most"), "command": command}
-    failure = failures[0 if which == "first" else -1]
-    others = collections.Counter(sentence_of(one) for one in failures if one is not failure)
-    growth = failure.get("growth")
-    return {
-        "failed": found["failed"],
-        "sentence": sentence_of(failure),
-        **failure_row(failure),
-        "evidence": Rows([row["text"] for row in failure.get("evidence") or []]),
-        "advice": Rows([{"change": row["change"], "why": row["why"], **chosen(row, "price", "proof", "proof_text", "room_bytes", "steps_at_most")} for row in failure.get("advice") or []]),
-        "blocking_allocations": Rows([chosen(row, "address", "size_bytes", "your_code") for row in (failure.get("blockers") or [])[:5]], len(failure.get("blockers") or [])),
-        "held_by": failure.get("holders_by"),
-        "holders": Rows(holder_rows(failure)[:5], len(failure.get("holders") or [])),
-        "growth": growth and grown(growth),
-        "unknown": failure.get("unknown"),
-        "how_to_know": failure.get("how_to_know"),
-        "note": "Only the first failure is analysed in full. For what held the memory at this one, ask holders with at=oom." if failure is not failures[0] else None,
-        "other_failures": Rows([f"{sentence} ({count} times)" if count > 1 else sentence for sentence, count in others.most_common(5)], len(others)),
-        "command": command,
-    }
+def explained(found, command):
+    """A document of hbmscope, already shortened: the failure that was asked for, and the others in a line each."""
+    failure = next(iter(found.get("failures", [])), {})
+    others = collections.Counter(row["sentence"] if isinstance(row, dict) else row for row in found.get("other_failures", []))
+    answer = {key: value for key, value in found.items() if key not in ("schema", "files", "failures", "other_failures")} | failure
+    if others:
+        answer["other_failures"] = [f"{sentence} ({count} times)" if count > 1 else sentence for sentence, count in others.most_common()]
+    return text_of(answer | {"command": command})
 
 
 def held(found, at, top, command):
@@ -399,15 +378,15 @@ def make_server(program, allow_run, fleet_python):
         return bounded(opened(await program.answer(*words, "--top=1"), program.command(*words)))
 
     @tool("explain")
-    async def explain(file: File, failure: Annotated[Literal["first", "last"], Field(description="Which failed request; the first one has the most evidence")] = "first") -> str:
+    async def explain(file: File, failure: Annotated[Literal["first", "last"], Field(description="Which failed request")] = "first") -> str:
         """Why a request for memory failed: the verdict, its evidence, what would help, and how each advice was proved.
 
         proof: "replayed" means that all requests up to the one that failed are served with this change; "computed" follows
         from the figures; "rule" may not be enough.
         """
-        words = ["explain", absolute(file)]
-        shown = words if failure == "first" else ["report", absolute(file), "--at=oom"]
-        return bounded(explained(await program.answer(*words), failure, program.command(*shown)))
+        words = ["explain", absolute(file), *options(failure=None if failure == "first" else failure)]
+        command = program.command(*words)
+        return explained(await program.answer(*words, f"--brief={CHARACTERS - len(command) - 100}"), command)
 
     @tool("holders")
     async def holders(file: File, at: Time = None, top: Top = 10) -> str:

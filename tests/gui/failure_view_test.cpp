@@ -94,6 +94,48 @@ TEST_F(FailureView, of_a_recording_has_proved_advice_and_the_whole_device) {
   take_picture("why_it_failed_device");
 }
 
+// All words of the frame, without blanks: where lines are broken depends on the size of the window.
+std::string without_blanks(std::string_view text) {
+  std::string words;
+  for (const char character : text)
+    if (character != ' ' && character != '\n' && character != '\t') words += character;
+  return words;
+}
+
+void expect_shown(const Document& document, const std::string& screen) {
+  const auto expect_words = [&](const std::string& words) {
+    EXPECT_NE(std::string::npos, screen.find(without_blanks(words))) << words;
+  };
+  for (const Part& part : document.parts) {
+    if (const auto* inner = std::get_if<Document>(&part.is); inner != nullptr && inner->audience != Audience::programs)
+      expect_shown(*inner, screen);
+    if (const auto* sentence = std::get_if<Sentence>(&part.is);
+        sentence != nullptr && sentence->audience != Audience::programs)
+      expect_words(sentence->text);
+    const auto* table = std::get_if<Table>(&part.is);
+    if (table == nullptr || table->audience == Audience::programs || table->layout == Layout::stacked_bar) continue;
+    for (std::size_t row = 0; row < table->rows.size(); ++row)
+      for (std::size_t i = 0; i < table->columns.size(); ++i)
+        if (!table->columns[i].title.empty()) expect_words(text_of_cell(*table, row, i));
+  }
+}
+
+TEST_F(FailureView, shows_the_same_words_and_figures_as_the_commands) {
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {HBMSCOPE_SAMPLES "/fragments.hbm"});
+    commands().push(gui::command::set_view, ViewKind::failure);
+    ASSERT_TRUE(wait_until_idle(hand));
+    const auto& answer = state().answers().failure.value;
+    ASSERT_NE(nullptr, answer);
+    hand.Yield(2);
+    ImGui::LogToClipboard();  // What is drawn in this frame, also where it is scrolled away.
+    hand.Yield(1);
+    const std::string screen = without_blanks(ImGui::GetClipboardText());
+    EXPECT_NE(std::string::npos, screen.find(without_blanks(answer->document->title)));
+    expect_shown(*answer->document, screen);
+  });
+}
+
 TEST_F(FailureView, a_log_that_is_gone_or_was_pasted_says_so) {
   const std::string file = write_log();
   run([&](ImGuiTestContext& hand) {

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/document/json.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/core/app.h"
 #include "app/gui/core/copy_as_command.h"
@@ -245,8 +246,8 @@ TEST_F(TraceMoments, what_is_free_and_why_it_failed_are_answered) {
   const Answers& answers = state().answers();
   ASSERT_TRUE(answers.free.value && answers.free_history.value && answers.failure.value && answers.sizes.value);
   EXPECT_EQ(80 * mib, answers.free.value->free->bytes);
-  EXPECT_EQ(Cause::fragmentation, answers.failure.value->cause.cause);
-  EXPECT_EQ(7U, answers.failure.value->facts.event);
+  EXPECT_EQ("fragmentation", json_from_document(*answers.failure.value->document)["verdict"]);
+  EXPECT_EQ(7U, answers.failure.value->event);
   EXPECT_EQ(1U, answers.failure.value->of);
   EXPECT_EQ(10 * mib, answers.free_history.value->largest_request_at(7)->bytes);
   EXPECT_EQ(2U, answers.sizes.value->metrics.live_sizes.count());

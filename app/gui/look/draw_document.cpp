@@ -82,7 +82,7 @@ class Drawer {
     if (!table.foot.empty()) wrapped_text(table.foot, true);
   }
 
-  void draw(const Picture& picture) {
+  void draw(const Drawing& picture) {
     if (request_.draw_picture) request_.draw_picture(picture.name);
   }
   void draw(const Figures&) {}
