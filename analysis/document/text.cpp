@@ -304,19 +304,36 @@ std::string figures_from_table(const Table& table, char separator) {
     return cell;
   };
   std::string text;
-  const auto add_line = [&](const auto& cell_of) {
-    bool is_first = true;
+  const auto add_line = [&](const auto& cell_of, const auto& where_of) {
+    std::string line;
+    const auto add = [&](const std::string& cell) { line += one_cell(cell) + separator; };
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       if (table.columns[i].title.empty()) continue;
-      if (!is_first) text += separator;
-      text += one_cell(cell_of(i));
-      is_first = false;
+      add(cell_of(i));
+      if (table.columns[i].unit == Unit::code) add(where_of(i));
     }
-    text += separator == ',' ? "\r\n" : "\n";
+    if (!line.empty()) line.pop_back();
+    text += line + (separator == ',' ? "\r\n" : "\n");
   };
-  add_line([&](std::size_t i) { return std::string(table.columns[i].title); });
-  for (std::size_t row = 0; row < table.rows.size(); ++row)
-    add_line([&](std::size_t i) { return number_text_from_value(table.rows.cell(row, i), table.columns[i].unit); });
+  add_line([&](std::size_t i) { return std::string(table.columns[i].title); },
+           [](std::size_t) { return std::string("Where"); });
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    const auto site_of = [&](std::size_t i) {
+      const Value value = table.rows.cell(row, i);
+      const auto* site = std::get_if<CodeSite>(&value);
+      return site != nullptr ? *site : CodeSite{};
+    };
+    add_line(
+        [&](std::size_t i) {
+          const CodeSite site = site_of(i);
+          return !site.function.empty() ? site.function
+                                        : number_text_from_value(table.rows.cell(row, i), table.columns[i].unit);
+        },
+        [&](std::size_t i) {
+          const CodeSite site = site_of(i);
+          return site.line > 0 ? fmt::format("{}:{}", site.file, site.line) : site.file;
+        });
+  }
   return text;
 }
 

@@ -175,11 +175,12 @@ bool Observer::is_attached() const {
   return std::any_of(jobs_.begin(), jobs_.end(), [](const Job& job) { return job.link >= 0 || job.is_left_alone; });
 }
 
-Observer::Job Observer::begin_job(std::int64_t pid, std::unique_ptr<RingMemory> rings) {
+Observer::Job Observer::begin_job(std::int64_t pid, std::uint32_t user, std::unique_ptr<RingMemory> rings) {
   Job job;
   job.process.stream = static_cast<std::uint32_t>(jobs_.size());
   job.process.pid = pid;
   job.drain = std::make_unique<ProcessDrain>(std::move(rings), job.process.stream, sink_);
+  job.drain->name_frames_by(namer_, pid, user);
   report_where_it_runs(*job.drain, pid);
   return job;
 }
@@ -188,7 +189,7 @@ std::optional<std::string> Observer::watch_totals_of(std::int64_t pid) {
   if (jobs_.size() == processes_max) return "there are too many processes";
   std::unique_ptr<RingMemory> nothing = RingMemory::of_nothing();
   if (!nothing) return "out of host memory";
-  Job job = begin_job(pid, std::move(nothing));
+  Job job = begin_job(pid, geteuid(), std::move(nothing));
   report_how_it_was_started(*job.drain, pid);
   job.drain->note_left_alone();
   job.is_left_alone = true;
@@ -323,8 +324,7 @@ Observer::Heard Observer::take_in(int connection, const link::Peer& peer) {
   std::string wrong;
   std::unique_ptr<RingMemory> rings = RingMemory::map(memory, wrong);
   if (!rings) return turn_away(wrong);
-  Job job = begin_job(pid, std::move(rings));
-  job.drain->name_frames_by(namer_, pid, peer.uid);
+  Job job = begin_job(pid, peer.uid, std::move(rings));
   if (was_attached) {
     if (send(connection, &wire::attach_taken, 1, MSG_NOSIGNAL) != 1) return turn_away("it has already ended");
     job.link = connection;

@@ -98,7 +98,7 @@ class Observer {
     bool is_left_alone = false;                    // Only its totals are watched, as long as it lives.
   };
   static Process process_of(const Job& job);
-  Job begin_job(std::int64_t pid, std::unique_ptr<RingMemory> rings);
+  Job begin_job(std::int64_t pid, std::uint32_t user, std::unique_ptr<RingMemory> rings);
   void end_job(Job& job);
   static void close_job(Job& job);
   static void forget_process(Job& job);

@@ -128,7 +128,7 @@ TEST(WriteHtml, needs_nothing_else) {
   const std::string html = write_html(view_of(random_profile(3)));
   EXPECT_FALSE(has(html, "src=") || has(html, "href=") || has(html, "@import") || has(html, "url("));
   EXPECT_EQ(html.find("http"), html.find("http://www.w3.org/2000/svg")) << "a name of XML, not an address";
-  EXPECT_TRUE(has(html, "By device") && has(html, "Flame graph") && has(html, "Top functions") && has(html, "Import"));
+  EXPECT_TRUE(has(html, "By device") && has(html, "Flame graph") && has(html, "Functions by what they hold") && has(html, "Import"));
 }
 
 TEST(WriteHtml, says_when_it_is_filtered) {

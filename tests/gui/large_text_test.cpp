@@ -68,7 +68,7 @@ TEST_F(LargeText, tables_leave_out_columns_until_names_can_be_read) {
     EXPECT_GT(width_of("Size").value_or(0), 60) << "the blocks are sorted by it";
     EXPECT_EQ(0, width_of("Requested"));
     show(hand, CommandId::show_top);
-    EXPECT_GE(width_of("Function").value_or(0), 100);
+    EXPECT_GE(width_of("Your code").value_or(0), 100);
     show(hand, CommandId::show_call_tree);
     EXPECT_GE(width_of("Frame").value_or(0), 150);
     show(hand, CommandId::show_events);
