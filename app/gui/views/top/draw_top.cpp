@@ -117,8 +117,10 @@ void draw_groups(const AppState& state, TopState& top, TopBy by, const std::shar
   renew_rows(top.group_table, summary, find, top.groups);
   const std::size_t all = top.group_table.rows.size(), found = top.groups.rows.size();
   draw_head(state, *view,
-            (found == all ? "" : text_from_count(found) + " of ") + text_from_count(all) +
-                (by == TopBy::category ? " categories, " : " lines, ") + amount_text(*view, view->selected.bytes),
+            (found == all ? "" : text_from_count(found) + " of ") +
+                (by == TopBy::category ? text_from_count_of(all, "category", "categories")
+                                       : text_from_count_of(all, "line")) +
+                ", " + amount_text(*view, view->selected.bytes),
             commands);
   if (found == 0) draw_nothing_found(state, all, commands);
   const Look look(state);
