@@ -39,7 +39,7 @@ std::string heading_html(const Column& column) {
   const std::string title = xml_escaped(column.title);
   const std::string meaning = column.meaning.empty() ? "" : fmt::format(" title=\"{}\"", xml_escaped(column.meaning));
   if (!is_number(column.unit))
-    return fmt::format("<th{}>{}</th>", meaning, title) + (column.unit == Unit::code ? "<th></th>" : "");
+    return fmt::format("<th{}>{}</th>", meaning, title) + (column.unit == Unit::code ? "<th>Where</th>" : "");
   return fmt::format("<th class=n{}>{}</th>", meaning, title) + (column.share > 0 ? "<th></th>" : "");
 }
 

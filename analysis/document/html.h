@@ -21,7 +21,7 @@ h1{font-size:20px;margin:0 0 4px}h2{font-size:15px;margin:28px 0 8px}.dim{color:
 table{border-collapse:collapse;width:100%;background:var(--panel)}
 th,td{padding:4px 8px;border-bottom:1px solid var(--line);text-align:left;vertical-align:top}
 th{cursor:pointer;position:sticky;top:0;background:var(--panel);white-space:nowrap}
-td.b{width:25%}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+td.b{width:15%}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 .share{display:inline-block;height:9px;background:var(--bar);vertical-align:middle}
 code{font-size:12px;word-break:break-all}
 input{font:inherit;padding:4px 8px;width:320px;background:var(--panel);color:inherit;border:1px solid var(--line)}

@@ -26,8 +26,9 @@ class Drawer {
       : state_(state), look_(look), document_(document), kept_(kept), request_(request), commands_(commands) {}
 
   void draw_parts(const Document& document) {
+    int number = 0;
     for (const Part& part : document.parts) {
-      ImGui::PushID(&part);
+      ImGui::PushID(number++);
       std::visit([this](const auto& one) { draw(one); }, part.is);
       ImGui::PopID();
     }

@@ -275,11 +275,12 @@ void apply_action(const AppState& state, const Action& action, const AnswerPlace
   }
 }
 
-void renew_rows(const Table& table, const std::shared_ptr<const void>& of, const std::string& find, TableState& rows) {
-  if (rows.rows_of.lock() == of && rows.rows_find == find && of != nullptr) return;
+bool renew_rows(const Table& table, const std::shared_ptr<const void>& of, const std::string& find, TableState& rows) {
+  if (rows.rows_of.lock() == of && rows.rows_find == find && of != nullptr) return false;
   rows.rows_of = of;
   rows.rows_find = find;
   find_rows(table, rows);
+  return true;
 }
 
 void draw_table(const AppState& state, const Look& look, const Table& table, const std::shared_ptr<const void>& of,

@@ -44,8 +44,9 @@ struct TableRequest {
   std::function<void(std::size_t row)> draw_mark = {};  // Before the row's first text, such as its colour.
 };
 
-// The rows for the state, for a view that says how many there are before it draws them. `of`: whose table it is.
-void renew_rows(const Table& table, const std::shared_ptr<const void>& of, const std::string& find, TableState& rows);
+// The rows for the state, for a view that says how many there are before it draws them. `of`: whose table it is. True
+// if they were found again.
+bool renew_rows(const Table& table, const std::shared_ptr<const void>& of, const std::string& find, TableState& rows);
 void draw_table(const AppState& state, const Look& look, const Table& table, const std::shared_ptr<const void>& of,
                 TableState& rows, const TableRequest& request, CommandQueue& commands);
 

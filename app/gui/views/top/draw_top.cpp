@@ -61,12 +61,13 @@ void draw_nothing_found(const AppState& state, std::size_t rows, CommandQueue& c
 
 void draw_frames(const AppState& state, const TopAnswer& answer, const std::shared_ptr<const TopAnswer>& of,
                  TopState& top, CommandQueue& commands) {
-  renew_rows(answer.table, of, state.position().find, top.frames);
-  Weight flat;
-  for (const std::uint32_t row : top.frames.rows) flat += (*answer.rows)[row].flat;
+  if (renew_rows(answer.table, of, state.position().find, top.frames)) {
+    top.frames_flat = 0;
+    for (const std::uint32_t row : top.frames.rows) top.frames_flat += (*answer.rows)[row].flat.bytes;
+  }
   draw_head(state, *answer.view,
             text_from_count(top.frames.rows.size()) + " of " + text_from_count(answer.rows->size()) + " frames, " +
-                amount_text(*answer.view, flat.bytes) + " flat",
+                amount_text(*answer.view, top.frames_flat) + " flat",
             commands);
   if (top.frames.rows.empty()) draw_nothing_found(state, answer.rows->size(), commands);
   const FrameIndex selected = state.selected_frame(answer.view);

@@ -14,6 +14,7 @@ namespace hbmscope::gui {
 
 struct TopState {
   TableState frames, groups;
+  std::int64_t frames_flat = 0;  // The sum of the frames that are shown.
   // The rows that are not frames, made for a summary, a view and a choice.
   Table group_table;
   std::shared_ptr<const SummaryAnswer> groups_of;
