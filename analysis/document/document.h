@@ -170,37 +170,38 @@ struct Absent {
   std::string key = {};
 };
 
-struct Part;
-
-// An object of JSON, with a title of its own elsewhere.
-struct Document {
+// An object of JSON, with a title of its own elsewhere. A template, because a part may be a document: its members are
+// made when Part is complete.
+template <class Of>
+struct BasicDocument {
   std::string key = {};    // None: its parts belong to the object around it.
   std::string title = {};  // Shown, not in JSON.
   std::string note = {};
-  std::vector<Part> parts = {};
+  std::vector<Of> parts = {};
   Audience audience = Audience::everyone;
   bool is_bad = false;  // The title is about a failure.
 
   template <class T>
-  Document& add(T&& part);
+  BasicDocument& add(T&& part) {
+    parts.push_back(Of{std::forward<T>(part)});
+    return *this;
+  }
 };
 
 // A list of objects, for programs.
-struct Documents {
+template <class Of>
+struct BasicDocuments {
   std::string key = {};
-  std::vector<Document> list = {};
+  std::vector<BasicDocument<Of>> list = {};
 };
 
+struct Part;
+using Document = BasicDocument<Part>;
+using Documents = BasicDocuments<Part>;
 using AnyPart = std::variant<Sentence, Figures, Texts, Table, Drawing, Absent, Document, Documents>;
 struct Part {
   AnyPart is;
 };
-
-template <class T>
-Document& Document::add(T&& part) {
-  parts.push_back(Part{std::forward<T>(part)});
-  return *this;
-}
 
 // A value as every renderer shows it: "2.10 GiB", "37.2 %", "forward  model.py:54".
 std::string text_from_value(const Value& value, Unit unit, std::string_view amount_unit = "bytes");
