@@ -20,7 +20,9 @@
 #include <vector>
 
 #include "analysis/units/format.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/heap_line.h"
+#include "app/gui/core/heap_raster.h"
 #include "app/gui/core/span_text.h"
 #include "app/gui/platform/frame_target.h"
 #include "app/gui/platform/imgui_host.h"
