@@ -17,10 +17,6 @@ namespace {
 
 using Cells = std::vector<std::vector<Value>>;
 
-Value share_of(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? Value() : Value(static_cast<double>(part) / static_cast<double>(whole));
-}
-
 CodeSite place_of(const Definitions& definitions, std::uint32_t stack) {
   const auto own = find_own_frame(definitions, stack);
   if (!own) return {};
@@ -108,7 +104,7 @@ Table holders_table(const Holders& holders, std::string key) {
   const auto by = static_cast<std::size_t>(holders.by);
   Cells rows;
   for (const Holder& one : holders.rows)
-    rows.push_back({one.bytes, share_of(one.bytes, holders.bytes), one.blocks, value_of(one.oldest_ns), one.name});
+    rows.push_back({one.bytes, share_value(one.bytes, holders.bytes), one.blocks, value_of(one.oldest_ns), one.name});
   Table table{.key = std::move(key),
               .columns = {{.key = "bytes", .title = "Bytes", .unit = Unit::bytes, .share = 1},
                           {.key = "share",
@@ -294,7 +290,7 @@ Document describe_device_budget(const DeviceBudget& budget) {
   Cells rows;
   for (const BudgetRow& row : budget.rows)
     rows.push_back({std::string(text_from_part(row.part)), row.name, row.is_derived, row.bytes,
-                    share_of(row.bytes, budget.total_bytes + budget.over_bytes),
+                    share_value(row.bytes, budget.total_bytes + budget.over_bytes),
                     row.name + (row.is_derived ? " (the rest)" : "")});
   part.add(Table{.key = "parts",
                  .columns = {{"part", ""},
@@ -323,7 +319,7 @@ std::string title_of_failure(const Trace& trace, const Diagnosis& diagnosis, Fai
     text += " (" + part + ")";
   if (diagnosis.row.line) return text + fmt::format(", line {} of the log", text_from_count(*diagnosis.row.line));
   text += fmt::format(", event {}", text_from_count(diagnosis.row.event));
-  if (const auto& ns = diagnosis.row.since_start_ns) text += fmt::format(" ({:.6f} s)", static_cast<double>(*ns) / 1e9);
+  if (const auto& ns = diagnosis.row.since_start_ns) text += " (" + seconds_text(*ns) + ")";
   return text;
 }
 

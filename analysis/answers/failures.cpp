@@ -63,10 +63,18 @@ Document describe_failures(const Trace& trace, const FailuresRequest& request, P
   };
   Document shown_one = describe_failure(trace, full, number_of(shown));
   Documents all{.key = "failures"};
+  std::vector<std::vector<Value>> lines;
   const std::size_t described = request.has_all_figures ? std::min(figures_max, requests.size()) : 0;
-  for (std::size_t i = 0; i < described; ++i)
-    all.list.push_back(i == shown ? shown_one
-                                  : describe_failure(trace, diagnosed(i, i + 1 == requests.size()), number_of(i)));
+  for (std::size_t i = 0; i < requests.size() && (i < described || lines.size() + 1 < lines_max); ++i) {
+    if (i == shown) {
+      if (i < described) all.list.push_back(shown_one);
+      continue;
+    }
+    const Diagnosis other = diagnosed(i, i < described && i + 1 == requests.size());
+    if (i < described) all.list.push_back(describe_failure(trace, other, number_of(i)));
+    if (lines.size() + 1 < lines_max)
+      lines.push_back({title_of_failure(trace, other, number_of(i)) + ": " + other.cause.sentence});
+  }
   if (!request.has_all_figures) all.list.push_back(shown_one);
   document.add(std::move(all));
   document.add(Absent{"outlook"});
@@ -75,17 +83,11 @@ Document describe_failures(const Trace& trace, const FailuresRequest& request, P
   document.is_bad = true;
   document.add(std::move(shown_one));
   if (requests.size() == 1) return document;
-  std::vector<std::vector<Value>> rows;
-  for (std::size_t i = 0; i < requests.size() && rows.size() + 1 < lines_max; ++i) {
-    if (i == shown) continue;
-    const Diagnosis other = diagnosed(i, false);
-    rows.push_back({title_of_failure(trace, other, number_of(i)) + ": " + other.cause.sentence});
-  }
-  const std::size_t left_out = requests.size() - 1 - rows.size();
+  const std::size_t left_out = requests.size() - 1 - lines.size();
   document.add(Table{.key = request.has_all_figures ? "" : "other_failures",
                      .title = "The other failures",
                      .columns = {{"sentence", "Failure"}},
-                     .rows = std::move(rows),
+                     .rows = std::move(lines),
                      .layout = Layout::lines,
                      .shown = lines_max,
                      .foot = left_out == 0 ? "" : fmt::format("and {} more", text_from_count(left_out))});

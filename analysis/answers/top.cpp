@@ -8,9 +8,6 @@
 namespace hbmscope {
 namespace {
 
-Value share_of(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? Value() : Value(static_cast<double>(part) / static_cast<double>(whole));
-}
 Value count_above_0(std::int64_t count) {
   return count > 0 ? Value(count) : Value();
 }
@@ -32,12 +29,6 @@ std::string_view title_of(FrameBy by) {
 constexpr std::string_view unknown_meaning = "So many more are of unknown size, and in no figure of bytes.";
 
 }  // namespace
-
-std::string unit_of_amounts(const ProfileView& view) {
-  const auto& types = view.profile->value_types;
-  if (view.columns.bytes || view.columns.primary >= types.size()) return "bytes";
-  return std::string(view.profile->text(types[view.columns.primary].unit));
-}
 
 TopBase whole_of(const ProfileView& view) {
   return {view.total.bytes, text_from_value(view.total.bytes, unit_of_amounts(view)) + " total"};
@@ -78,9 +69,9 @@ Table describe_top(const ProfileView& view, std::shared_ptr<const std::vector<To
                  const TopRow& one = (*kept)[row];
                  switch (column) {
                    case flat: return one.flat.bytes;
-                   case flat_share: return share_of(one.flat.bytes, whole);
+                   case flat_share: return share_value(one.flat.bytes, whole);
                    case cum: return one.cum.bytes;
-                   case cum_share: return share_of(one.cum.bytes, whole);
+                   case cum_share: return share_value(one.cum.bytes, whole);
                    case count: return one.flat.count;
                    case cum_count: return one.cum.count;
                    case of_unknown_size: return count_above_0(one.flat.unknown);
@@ -89,7 +80,7 @@ Table describe_top(const ProfileView& view, std::shared_ptr<const std::vector<To
                    default: return one.cum.unknown;
                  }
                }},
-      .amount_unit = unit_of_amounts(view)};
+      .amount_unit = std::string(unit_of_amounts(view))};
   if (std::none_of(kept->begin(), kept->end(), [](const TopRow& one) { return one.flat.unknown > 0; }))
     table.columns[of_unknown_size].title = {};
   table.action = [frame_of](std::size_t row) {
@@ -120,7 +111,7 @@ Table describe_user_code(const ProfileView& view, std::shared_ptr<const std::vec
                          const UserCodeRow& one = (*kept)[row];
                          switch (column) {
                            case amount: return one.weight.bytes;
-                           case share: return share_of(one.weight.bytes, whole);
+                           case share: return share_value(one.weight.bytes, whole);
                            case count: return one.weight.count;
                            case through: return value_of(one.through);
                            case place:
@@ -132,7 +123,7 @@ Table describe_user_code(const ProfileView& view, std::shared_ptr<const std::vec
                            default: return one.weight.unknown;
                          }
                        }},
-              .amount_unit = unit_of_amounts(view)};
+              .amount_unit = std::string(unit_of_amounts(view))};
   table.action = [kept](std::size_t row) {
     const UserCodeRow& one = (*kept)[row];
     if (one.has_no_user_code()) return Action{};
@@ -148,7 +139,7 @@ Table describe_categories(const std::vector<CategoryRow>& rows, const TopBase& b
   std::vector<std::string> terms;
   for (const CategoryRow& one : rows) {
     const std::string name(text_from_category(one.category));
-    cells.push_back({one.bytes, share_of(signed_from(one.bytes), base.amount), one.blocks, name});
+    cells.push_back({one.bytes, share_value(one.bytes, base.amount), one.blocks, name});
     terms.push_back("category=" + where_quote(name));
   }
   Table table{.key = "categories",

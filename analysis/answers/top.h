@@ -30,6 +30,4 @@ std::shared_ptr<const std::vector<Row>> shared(std::vector<Row> rows) {
   return std::make_shared<const std::vector<Row>>(std::move(rows));
 }
 
-std::string unit_of_amounts(const ProfileView& view);  // "bytes"; "nanoseconds" in a profile of times.
-
 }  // namespace hbmscope

@@ -42,6 +42,12 @@ inline Value value_of(std::string text) {
   return text.empty() ? Value() : Value(std::move(text));
 }
 
+// Unknown if the whole is 0.
+template <class Part, class Whole>
+Value share_value(Part part, Whole whole) {
+  return whole == 0 ? Value() : Value(static_cast<double>(part) / static_cast<double>(whole));
+}
+
 enum class Unit : std::uint8_t {
   text,
   code,  // A CodeSite: the keys name, file and line. A text in its place is shown, and null in JSON.

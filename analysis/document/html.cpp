@@ -14,7 +14,7 @@ constexpr std::size_t more_rows_than_text = 4;
 std::string cell_html(const Table& table, std::size_t row, std::size_t column) {
   const Column& one = table.columns[column];
   const Value value = table.rows.cell(row, column);
-  const std::string text = xml_escaped(text_from_value(value, one.unit, table.amount_unit));
+  const std::string text = xml_escaped(text_of_cell(table, row, column));
   if (!is_number(one.unit)) {
     const bool is_code = one.unit == Unit::code || one.unit == Unit::address;
     if (const auto* place = std::get_if<CodeSite>(&value))
@@ -65,7 +65,7 @@ std::string list_html(const Table& table, std::size_t rows) {
     std::string item;
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       const Column& column = table.columns[i];
-      const std::string text = xml_escaped(text_from_value(table.rows.cell(row, i), column.unit, table.amount_unit));
+      const std::string text = xml_escaped(text_of_cell(table, row, i));
       if (column.title.empty() || text.empty()) continue;
       if (column.is_mark)
         item += " <span class=dim>(" + text + ")</span>";
@@ -85,9 +85,9 @@ std::string bar_html(const Table& table) {
   for (std::size_t row = 0; row < table.rows.size(); ++row)
     for (std::size_t i = 0; i < table.columns.size(); ++i)
       if (const auto share = find_share(table, row, i))
-        html += fmt::format("<div style=\"width:{:.2f}%;background:{}\" title=\"{}\"></div>", 100 * *share,
-                            colors[row % colors.size()],
-                            xml_escaped(text_from_value(table.rows.cell(row, table.columns.size() - 1), Unit::text)));
+        html +=
+            fmt::format("<div style=\"width:{:.2f}%;background:{}\" title=\"{}\"></div>", 100 * *share,
+                        colors[row % colors.size()], xml_escaped(text_of_cell(table, row, table.columns.size() - 1)));
   return html + "</div>";
 }
 

@@ -35,7 +35,7 @@ std::size_t rows_shown(const Table& table, const TextStyle& style) {
 }
 
 std::string cell_text(const Table& table, std::size_t row, std::size_t column) {
-  return printable(text_from_value(table.rows.cell(row, column), table.columns[column].unit, table.amount_unit));
+  return printable(text_of_cell(table, row, column));
 }
 
 // The function, and as much of the file as there is room for.

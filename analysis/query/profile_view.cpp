@@ -284,4 +284,10 @@ Result<ProfileView> make_view(std::shared_ptr<const Profile> profile, const View
   return view;
 }
 
+std::string_view unit_of_amounts(const ProfileView& view) {
+  const auto& types = view.profile->value_types;
+  if (view.columns.bytes || view.columns.primary >= types.size()) return "bytes";
+  return view.profile->text(types[view.columns.primary].unit);
+}
+
 }  // namespace hbmscope

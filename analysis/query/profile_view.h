@@ -124,6 +124,9 @@ std::string_view file_tail(std::string_view file);
 std::string file_title(std::string_view file);
 bool is_library_file(std::string_view file);
 
+// The unit of Weight::bytes: "bytes"; "nanoseconds" in a profile of times.
+std::string_view unit_of_amounts(const ProfileView& view);
+
 // is_library_file, cached per file of a profile: paths are long, and thousands of functions share each one.
 class LibraryFiles {
  public:

@@ -165,4 +165,8 @@ std::string text_from_unix_ns(std::int64_t unix_ns) {
                      utc.tm_hour, utc.tm_min, utc.tm_sec);
 }
 
+std::string seconds_text(std::int64_t ns) {
+  return fmt::format("{:.6f} s", static_cast<double>(ns) / 1e9);
+}
+
 }  // namespace hbmscope

@@ -75,4 +75,7 @@ std::string without_group_commas(std::string_view text);
 // UTC: "2026-11-21 14:03:22".
 std::string text_from_unix_ns(std::int64_t unix_ns);
 
+// Since a start, to the microsecond: "1.882660 s".
+std::string seconds_text(std::int64_t ns);
+
 }  // namespace hbmscope

@@ -60,8 +60,8 @@ Result<std::size_t> parse_failure(const std::string& text, std::size_t count) {
 
 }  // namespace
 
-std::string text_from_failures(const Trace& trace, const Terminal& terminal) {
-  return text_from_document(describe_failures(trace, {}), terminal.style());
+std::string text_from_failures(const Trace& trace, const Terminal& terminal, std::size_t shown) {
+  return text_from_document(describe_failures(trace, {shown}), terminal.style());
 }
 
 int run_explain(const ExplainOptions& options) {
@@ -76,8 +76,7 @@ int run_explain(const ExplainOptions& options) {
   const auto print = [&]() -> Result<std::string> {
     if (options.html) return html_of_trace(trace, *shown);
     if (options.json || options.brief > 0) return json_of_source(*source, options, *shown);
-    return verdict_text(*source, Terminal::of_stdout()) +
-           text_from_document(describe_failures(trace, {*shown}), Terminal::of_stdout().style());
+    return verdict_text(*source, Terminal::of_stdout()) + text_from_failures(trace, Terminal::of_stdout(), *shown);
   };
   const Result<std::string> text = print();
   if (!text) return fail(text.error());

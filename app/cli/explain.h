@@ -8,7 +8,7 @@
 
 namespace hbmscope::cli {
 
-// The first failure of a trace in full, the others in a line each.
-std::string text_from_failures(const Trace& trace, const Terminal& terminal);
+// One failure of a trace in full, numbered from 0, the others in a line each.
+std::string text_from_failures(const Trace& trace, const Terminal& terminal, std::size_t shown = 0);
 
 }  // namespace hbmscope::cli

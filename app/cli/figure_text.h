@@ -1,4 +1,4 @@
-// Times, and figures that may be unknown, as the commands print them.
+// Figures that may be unknown, as the commands print them.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,5 @@ namespace hbmscope::cli {
 
 // For tables: "2.10 GiB", or "–" if it is unknown (in sentences, use text_from_known_bytes()).
 std::string text_or_dash(const std::optional<std::uint64_t>& bytes);
-std::string seconds_text(std::int64_t ns);  // "1.882660 s"
 
 }  // namespace hbmscope::cli

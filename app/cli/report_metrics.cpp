@@ -14,7 +14,6 @@
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json_trace.h"
-#include "app/cli/figure_text.h"
 #include "app/cli/report_section.h"
 #include "app/cli/report_text.h"
 

@@ -18,7 +18,6 @@
 #include "analysis/write/json.h"
 #include "analysis/write/json_optional.h"
 #include "app/cli/cli.h"
-#include "app/cli/figure_text.h"
 #include "app/cli/gate.h"
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"

@@ -17,7 +17,6 @@
 #include "analysis/write/json_optional.h"
 #include "app/cli/cli.h"
 #include "app/cli/device_size.h"
-#include "app/cli/figure_text.h"
 #include "app/cli/gate.h"
 #include "app/cli/load.h"
 #include "app/cli/replay.h"

@@ -209,12 +209,6 @@ def heap_row(heap):
     return chosen(heap, "name", "device", "layer", "in_use_bytes", "peak_in_use_bytes", "pool_bytes", "free_bytes", "largest_free_bytes", "file")
 
 
-def failure_row(failure):
-    row = {"verdict": failure.get("verdict") or "unknown", "immediate_verdict": failure.get("immediate_verdict"), "requested_bytes": failure["asked_bytes"], "requested_by": failure["own_line"]}
-    row |= {name: failure[key] for name, key in (("in_use_bytes", "used_bytes"), ("free_bytes", "total_free_bytes"), ("largest_free_bytes", "largest_free_bytes"), ("pool_bytes", "pool_bytes"), ("limit_bytes", "limit_bytes"), ("free_outside_the_pool_bytes", "available_bytes"))}
-    return row | {"at_s": seconds(failure["since_start_ns"])} | chosen(failure, "device", "event", "line", "allocator", "memory_space")
-
-
 def sentence_of(failure):
     return failure.get("sentence") or f"Out of memory: requested {size(failure['asked_bytes'])}."
 
@@ -244,7 +238,7 @@ def opened(found, command):
 
 
 def explained(found, command):
-    """A document of hbmscope, already shortened: the failure that was asked for, and the others in a line each."""
+    """What explain --brief prints: the failure that was asked for, and a sentence for each other one."""
     failure = next(iter(found.get("failures", [])), {})
     others = collections.Counter(row["sentence"] if isinstance(row, dict) else row for row in found.get("other_failures", []))
     answer = {key: value for key, value in found.items() if key not in ("schema", "files", "failures", "other_failures")} | failure

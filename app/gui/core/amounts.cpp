@@ -3,16 +3,6 @@
 #include "analysis/units/format.h"
 
 namespace hbmscope::gui {
-namespace {
-
-std::string_view primary_unit(const ProfileView& view) {
-  const auto& types = view.profile->value_types;
-  if (view.columns.bytes || view.columns.primary >= types.size()) return "bytes";
-  return view.profile->text(types[view.columns.primary].unit);
-}
-
-}  // namespace
-
 std::string amount_text(std::string_view unit, std::int64_t amount) {
   return text_from_value(amount, unit);
 }
@@ -28,13 +18,13 @@ std::string delta_amount_text(std::string_view unit, std::int64_t amount) {
 }
 
 std::string amount_text(const ProfileView& view, std::int64_t amount) {
-  return amount_text(primary_unit(view), amount);
+  return amount_text(unit_of_amounts(view), amount);
 }
 std::string exact_amount_text(const ProfileView& view, std::int64_t amount) {
-  return exact_amount_text(primary_unit(view), amount);
+  return exact_amount_text(unit_of_amounts(view), amount);
 }
 std::string delta_amount_text(const ProfileView& view, std::int64_t amount) {
-  return delta_amount_text(primary_unit(view), amount);
+  return delta_amount_text(unit_of_amounts(view), amount);
 }
 
 std::string amount_title(const ProfileView& view) {

@@ -14,7 +14,6 @@ std::string range_sentence(const RangeAnswer& answer);
 TextTable table_from_range(const RangeAnswer& answer, bool by_stack);
 // Free blocks, largest first.
 TextTable table_from_free(const FreeAnswer& answer);
-// The blocking allocations: the smallest set whose release makes room.
 TextTable table_from_address_time(const AddressTime& picture);  // Its legend.
 TextTable table_from_sizes(const SizesAnswer& answer);
 

@@ -36,15 +36,6 @@ void draw_frame_menu(const AppState& state, const Frame& frame, CommandQueue& co
   ImGui::EndPopup();
 }
 
-void select_frame(const AppState& state, const Frame& frame, CommandQueue& commands) {
-  const FrameKey key = key_from_frame(frame);
-  if (key == state.position().selection) {
-    commands.push(CommandId::clear_selection);
-  } else {
-    commands.select(key);
-  }
-}
-
 void copy_table(const AppState& state, const TextTable& table, CommandQueue& commands) {
   if (!state.window.figures_file.empty()) return commands.push(command::write_figures, csv_from_table(table));
   commands.push(command::set_clipboard, state.window.copy_as_text ? text_from_table(table) : tsv_from_table(table));

@@ -10,9 +10,6 @@ namespace hbmscope::gui {
 // Call it right after the item of the frame. It opens on a right click.
 void draw_frame_menu(const AppState& state, const Frame& frame, CommandQueue& commands);
 
-// Selects the frame, or clears the selection if the frame was already selected.
-void select_frame(const AppState& state, const Frame& frame, CommandQueue& commands);
-
 // Copies the table of a view in the requested form.
 void copy_table(const AppState& state, const TextTable& table, CommandQueue& commands);
 
