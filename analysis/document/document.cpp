@@ -19,6 +19,20 @@ std::string place_text(const CodeSite& place) {
   return place.line > 0 ? text + fmt::format(":{}", place.line) : text;
 }
 
+// The innermost frames say what was allocated, and the innermost line of your code says where. The outermost frames
+// are the same in all stacks.
+std::string stack_text(const CodeStack& stack) {
+  constexpr std::size_t frames_max = 2;
+  if (stack.empty()) return "(no stack)";
+  const auto own = std::find_if(stack.begin(), stack.end(), [](const CodeSite& one) { return one.is_own_line; });
+  const auto own_at = static_cast<std::size_t>(own - stack.begin());
+  const std::size_t shown = std::min(stack.size(), frames_max);
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) text += (i > 0 ? " < " : "") + short_name_of_function(stack[i].function);
+  if (own == stack.end() || own_at < shown) return text + (shown < stack.size() ? " < ..." : "");
+  return text + (own_at == shown ? " < " : " < ... < ") + place_text(*own);
+}
+
 std::int64_t integer_of(const Value& value) {
   if (const auto* number = std::get_if<std::int64_t>(&value)) return *number;
   if (const auto* number = std::get_if<std::uint64_t>(&value)) return signed_from(*number);
@@ -40,19 +54,21 @@ Rows::Rows(std::vector<std::vector<Value>> rows) : count_(rows.size()) {
 
 bool is_number(Unit unit) {
   return unit == Unit::bytes || unit == Unit::count || unit == Unit::amount || unit == Unit::share ||
-         unit == Unit::nanoseconds;
+         unit == Unit::nanoseconds || unit == Unit::time;
 }
 
 std::string text_from_value(const Value& value, Unit unit, std::string_view amount_unit) {
   if (std::holds_alternative<std::monostate>(value)) return {};
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   if (const auto* place = std::get_if<CodeSite>(&value)) return place_text(*place);
+  if (const auto* stack = std::get_if<CodeStack>(&value)) return stack_text(*stack);
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "yes" : "no";
   switch (unit) {
     case Unit::bytes: return text_from_bytes(integer_of(value));
     case Unit::amount: return text_from_value(integer_of(value), amount_unit);
     case Unit::share: return text_from_fraction(real_of(value));
     case Unit::nanoseconds: return text_from_value(integer_of(value), "nanoseconds");
+    case Unit::time: return seconds_text(integer_of(value));
     case Unit::address: return number_text_from_value(value, unit);
     default: return text_from_count(integer_of(value));
   }
@@ -75,7 +91,12 @@ std::string number_text_from_value(const Value& value, Unit unit) {
 }
 
 std::string text_of_cell(const Table& table, std::size_t row, std::size_t column) {
-  return text_from_value(table.rows.cell(row, column), table.columns[column].unit, table.amount_unit);
+  const Column& one = table.columns[column];
+  const Value value = table.rows.cell(row, column);
+  const bool is_figure = std::holds_alternative<std::int64_t>(value);
+  if (!one.is_change || !is_figure) return text_from_value(value, one.unit, table.amount_unit);
+  if (one.unit == Unit::count) return delta_text_from_count(integer_of(value));
+  return delta_text_from_value(integer_of(value), one.unit == Unit::bytes ? "bytes" : table.amount_unit);
 }
 
 bool is_less(const Value& a, const Value& b) {

@@ -31,8 +31,11 @@ struct CodeSite {
   friend bool operator==(const CodeSite&, const CodeSite&) = default;
 };
 
+// A stack, its innermost frame first.
+using CodeStack = std::vector<CodeSite>;
+
 // A figure or a text. Without a value it is unknown: null in JSON, an empty cell elsewhere.
-using Value = std::variant<std::monostate, std::int64_t, std::uint64_t, double, bool, std::string, CodeSite>;
+using Value = std::variant<std::monostate, std::int64_t, std::uint64_t, double, bool, std::string, CodeSite, CodeStack>;
 
 template <class T>
 Value value_of(const std::optional<T>& known) {
@@ -50,12 +53,14 @@ Value share_value(Part part, Whole whole) {
 
 enum class Unit : std::uint8_t {
   text,
-  code,  // A CodeSite: the keys name, file and line. A text in its place is shown, and null in JSON.
+  code,   // A CodeSite: the keys name, file and line. A text in its place is shown, and null in JSON.
+  stack,  // A CodeStack: a list of such objects. Without frames it is "(no stack)", and an empty list.
   bytes,
   count,
   amount,  // In the unit of the profile that the table is about (Table::amount_unit).
   share,   // Of 1.
   nanoseconds,
+  time,     // Nanoseconds since the first event: "12.500000 s".
   address,  // "0x7f1200000000", in JSON too: it exceeds the range of JSON's numbers.
   flag,
 };
@@ -123,6 +128,10 @@ struct Column {
   std::string_view lead = {};
   Tone tone = Tone::plain;
   bool is_mark = false;
+  bool is_change = false;  // A difference of bytes, counts or amounts: shown with its sign.
+  // The object that has the key in JSON; it is null in a row where all of its columns are unknown. Also the start of
+  // the column's name in CSV: "physical_owned_bytes".
+  std::string_view within = {};
 };
 
 // The cells of a table: kept, or computed when they are asked for, since a table may have a million rows.
@@ -164,6 +173,8 @@ struct Table {
   Audience audience = Audience::everyone;
   // What a click on the row does. May be missing.
   std::function<Action(std::size_t row)> action = {};
+  // Of the first text in the row, such as bad for what has grown. May be missing.
+  std::function<Tone(std::size_t row)> tone = {};
 };
 
 // Only the window draws it; it knows the picture by this name.

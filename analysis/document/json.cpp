@@ -23,6 +23,12 @@ void add_place(Json& json, const Value& value) {
   json["line"] = place != nullptr && place->line != 0 ? Json(place->line) : Json(nullptr);
 }
 
+Json json_from_stack(const CodeStack& stack) {
+  Json frames = Json::array();
+  for (const CodeSite& frame : stack) add_place(frames.emplace_back(Json::object()), Value(frame));
+  return frames;
+}
+
 class Writer {
  public:
   Writer(Json& json, Keys keys) : json_(json), keys_(keys) {}
@@ -73,6 +79,10 @@ class Writer {
   Json& json_;
   Keys keys_;
 };
+
+bool is_all_null(const Json& object) {
+  return std::all_of(object.begin(), object.end(), [](const Json& one) { return one.is_null(); });
+}
 
 // Without what is unknown.
 Json known_of(const Json& json) {
@@ -152,6 +162,8 @@ Json json_from_value(const Value& value, Unit unit) {
           return nullptr;
         else if constexpr (std::is_same_v<T, CodeSite>)
           return text_from_value(Value(known), Unit::code);
+        else if constexpr (std::is_same_v<T, CodeStack>)
+          return json_from_stack(known);
         else
           return known;
       },
@@ -166,9 +178,16 @@ Json json_from_table(const Table& table, std::size_t rows_max) {
       if (table.columns[i].unit == Unit::code) add_place(json, table.rows.cell(row, i));
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       const Column& column = table.columns[i];
-      if (column.unit != Unit::code && !column.key.empty())
-        json[std::string(column.key)] = json_from_value(table.rows.cell(row, i), column.unit);
+      if (column.unit == Unit::code || column.key.empty()) continue;
+      Json value = json_from_value(table.rows.cell(row, i), column.unit);
+      if (column.within.empty())
+        json[std::string(column.key)] = std::move(value);
+      else
+        json[std::string(column.within)][std::string(column.key)] = std::move(value);
     }
+    for (const Column& column : table.columns)
+      if (!column.within.empty() && is_all_null(json[std::string(column.within)]))
+        json[std::string(column.within)] = nullptr;
     list.push_back(std::move(json));
   }
   return list;

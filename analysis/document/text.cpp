@@ -93,14 +93,20 @@ std::string rows_text(const Table& table, const TextStyle& style) {
   text = painted(style, titles, Tone::dim) + "\n";
   for (std::size_t row = 0; row < count; ++row) {
     std::string line;
+    bool is_toned = false;
     for (std::size_t i = 0; i < shown.size(); ++i) {
       if (widths[i] == 0) continue;
       if (!line.empty()) line += "  ";
       const Column& column = table.columns[shown[i]];
       const Value value = table.rows.cell(row, shown[i]);
+      const bool is_first_text = table.tone && !is_toned && !is_number(column.unit) && !cells[row][i].empty();
       if (const auto* code = std::get_if<CodeSite>(&value)) {
         const PlaceText one = place_text(*code, room, style);
         line += one.text + std::string(widths[i] - std::min(widths[i], one.width), ' ');
+      } else if (is_first_text) {
+        is_toned = true;
+        line += painted(style, cells[row][i], table.tone(row)) +
+                std::string(widths[i] - std::min(widths[i], display_width(cells[row][i])), ' ');
       } else {
         line += is_number(column.unit) ? pad_left(cells[row][i], widths[i]) : pad_right(cells[row][i], widths[i]);
       }
@@ -273,7 +279,10 @@ std::string csv_from_table(const Table& table) {
   if (places.empty() && others.empty()) return {};
   std::string text;
   for (std::size_t i = 0; i < places.size(); ++i) text += "name,file,line,";
-  for (const std::size_t i : others) text += std::string(table.columns[i].key) + ",";
+  for (const std::size_t i : others) {
+    const Column& column = table.columns[i];
+    text += (column.within.empty() ? "" : std::string(column.within) + "_") + std::string(column.key) + ",";
+  }
   text.pop_back();
   text += "\r\n";
   for (std::size_t row = 0; row < table.rows.size(); ++row) {

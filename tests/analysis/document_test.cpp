@@ -204,6 +204,34 @@ TEST(Document, a_place_is_name_file_and_line_for_programs) {
       json_from_table(small_table()).dump());
 }
 
+TEST(Document, a_row_may_have_objects_stacks_and_changes) {
+  const CodeStack stack = {{"alloc", "lib.py", 1, true}, {"call", "lib.py", 2, true}, {"=f", "a.py", 3, false, true}};
+  const Table table{
+      .key = "rows",
+      .columns = {{.key = "bytes", .title = "Change", .unit = Unit::bytes, .is_change = true},
+                  {.key = "count", .unit = Unit::count, .within = "freed"},
+                  {.key = "stack", .title = "Stack", .unit = Unit::stack},
+                  {.key = "at_ns", .title = "At", .unit = Unit::time}},
+      .rows = std::vector<std::vector<Value>>{{std::int64_t{1024}, std::uint64_t{2}, stack, std::int64_t{1500000000}},
+                                              {std::int64_t{-1024}, Value(), CodeStack{}, Value()}},
+      .tone = [](std::size_t row) { return row == 0 ? Tone::bad : Tone::good; }};
+  EXPECT_EQ(
+      "[{\"bytes\":1024,\"freed\":{\"count\":2},\"stack\":[{\"name\":\"alloc\",\"file\":\"lib.py\",\"line\":1},"
+      "{\"name\":\"call\",\"file\":\"lib.py\",\"line\":2},{\"name\":\"=f\",\"file\":\"a.py\",\"line\":3}],"
+      "\"at_ns\":1500000000},{\"bytes\":-1024,\"freed\":null,\"stack\":[],\"at_ns\":null}]",
+      json_from_table(table).dump());
+  EXPECT_EQ(
+      "   change  stack                              at\n"
+      "+1.00 KiB  <alloc < call < =f  a.py:3>  1.500000 s\n"
+      "−1.00 KiB  <(no stack)>\n",
+      text_from_table(table, {.paint = [](std::string_view text, Tone tone) {
+                        return tone == Tone::bad || tone == Tone::good ? "<" + std::string(text) + ">"
+                                                                       : std::string(text);
+                      }}));
+  EXPECT_EQ("bytes,freed_count,stack,at_ns\r\n1024,2,alloc < call < =f  a.py:3,1500000000\r\n-1024,,(no stack),\r\n",
+            csv_from_table(table));
+}
+
 TEST(Document, rows_can_be_put_in_another_order) {
   EXPECT_EQ("Bytes\tShare\tYour code\tWhere\n1\t0.1\t(none)\t\n1024\t0.5\t=f\ta,b.py:3\n",
             figures_from_table(in_order(small_table(), {1, 0}), '\t'));

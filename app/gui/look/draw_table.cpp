@@ -133,7 +133,7 @@ void draw_cell(const Look& look, const Table& table, std::size_t row, const Scre
     return;
   }
   if (at.is_where) return;
-  const std::string text = text_from_value(value, column.unit, table.amount_unit);
+  const std::string text = text_of_cell(table, row, at.column);
   if (!is_number(column.unit)) return cell_text(text, column.is_dim || column.unit == Unit::code);
   if (const auto share = find_share(table, row, at.column))
     bar_cell(look, *share, text, look.bar());
