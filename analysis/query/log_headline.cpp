@@ -8,7 +8,7 @@
 namespace hbmscope {
 
 bool is_of_log(const Trace& trace) {
-  return trace.format == "log";
+  return trace.origin == TraceOrigin::texts;
 }
 
 std::string headline_of_log(const Trace& trace) {

@@ -15,7 +15,7 @@ bool is_finished(const Trace& trace) {
 
 std::vector<FailureRow> compute_pending_rows(const Trace& trace) {
   std::vector<FailureRow> rows;
-  if (trace.format != "recording") return rows;
+  if (trace.origin != TraceOrigin::recording) return rows;
   for (const Stream& stream : trace.streams) {
     StreamState state;
     for (const std::size_t index : find_unanswered_refusals(stream, Answer::retry)) {

@@ -64,7 +64,7 @@ std::optional<ProgramMemoryRow> find_program_memory(const Trace& trace) {
 }
 
 std::optional<ProgramMemoryRow> find_dumped_program(const Trace& trace) {
-  return trace.format == "hlo" ? find_program_memory(trace) : std::nullopt;
+  return trace.origin == TraceOrigin::program ? find_program_memory(trace) : std::nullopt;
 }
 
 std::vector<SortedProgram> sort_programs(std::span<const std::shared_ptr<const Trace>> traces) {

@@ -19,9 +19,11 @@ std::string common_of(const std::set<std::string>& values, const char* several) 
 Trace join_traces(std::span<const std::shared_ptr<const Trace>> traces) {
   Trace joined;
   std::set<std::string> formats, producers;
+  std::set<TraceOrigin> origins;
   for (const auto& trace : traces) {
     joined.files.insert(joined.files.end(), trace->files.begin(), trace->files.end());
     formats.insert(trace->format);
+    origins.insert(trace->origin);
     producers.insert(trace->producer);
     // A regular expression that matches whatever any of them drops.
     if (!trace->drop_frames.empty() && joined.drop_frames.find(trace->drop_frames) == std::string::npos)
@@ -38,6 +40,7 @@ Trace join_traces(std::span<const std::shared_ptr<const Trace>> traces) {
                         row.example.empty() ? "" : trace->files.front() + ": " + row.example);
   }
   joined.format = common_of(formats, "several");
+  if (origins.size() == 1) joined.origin = *origins.begin();
   joined.producer = common_of(producers, "Several traces");
   joined.stream_processes = find_processes(joined);
   return joined;

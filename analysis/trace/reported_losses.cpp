@@ -43,7 +43,7 @@ constexpr std::string_view caveat_key = "hbmscope.caveat.";
 // Reading a recording recreates its own rows, and its caveats already are facts of its streams.
 std::vector<ReportedCaveat> find_new_caveats(const Trace& trace) {
   std::vector<ReportedCaveat> caveats;
-  if (trace.format == "recording") return caveats;
+  if (trace.origin == TraceOrigin::recording) return caveats;
   for (const ImportStatistic& row : trace.import.rows())
     if (row.severity != Severity::info &&
         std::find(std::begin(reported_losses), std::end(reported_losses), row.name) == std::end(reported_losses))

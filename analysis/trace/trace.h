@@ -11,10 +11,19 @@
 
 namespace hbmscope {
 
+// Where a trace comes from, if that changes what can be said about it.
+enum class TraceOrigin : std::uint8_t {
+  history,    // What happened in a job, or what it held at one time.
+  texts,      // A job's output: failures without a past.
+  program,    // The dump of a compiled program, which may never have run.
+  recording,  // A history that has its caveats as facts of its streams.
+};
+
 struct Trace {
   std::vector<std::string> files;  // As the user named them.
   std::string format;              // "torch", "recording", "rmm": the file format.
-  std::string producer;            // "PyTorch memory snapshot": the display name.
+  TraceOrigin origin = TraceOrigin::history;
+  std::string producer;  // "PyTorch memory snapshot": the display name.
   // Functions whose frames, and the frames that they call, belong to the recorder or the allocator: pprof's
   // drop_frames.
   std::string drop_frames;

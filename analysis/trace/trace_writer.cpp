@@ -12,6 +12,7 @@ TraceWriter::TraceWriter(const Source& source)
   trace_.streams.emplace_back();
   trace_.files = {source.file};
   trace_.format = source.format;
+  trace_.origin = source.origin;
   trace_.producer = source.producer;
   trace_.file_bytes = source.file_bytes;
   writer_.add_job_fact("framework", source.framework);

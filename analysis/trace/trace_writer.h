@@ -18,6 +18,7 @@ class TraceWriter {
     std::string producer;   // "PyTorch memory snapshot"; also the job fact hbmscope.source.
     std::string framework;  // "pytorch": the job fact of that name.
     std::uint64_t file_bytes = 0;
+    TraceOrigin origin = TraceOrigin::history;
   };
   explicit TraceWriter(const Source& source);
   TraceWriter(const TraceWriter&) = delete;

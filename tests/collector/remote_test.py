@@ -378,7 +378,7 @@ class Running(Remote):
         self.assertIn("left_running", self.run_it("check", self.recording).stdout)
 
     def test_whatever_runs_a_command_there_will_do(self):
-        """As app/cli/README.md has it for srun and kubectl exec."""
+        """As app/cli/remote/README.md has it for srun and kubectl exec."""
         home = self.far / "home"
         home.mkdir()
         runs = f'f() {{ for c; do :; done; exec env -i PATH="$PATH" HOME="{home}" sh -c "$c"; }}; f'

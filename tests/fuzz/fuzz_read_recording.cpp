@@ -133,7 +133,7 @@ FUZZ_TARGET(fuzz_read_recording, data, size) {
   const std::span<const std::uint8_t> rest(data + 1, size - 1);
   if (data[0] % 2 == 1) {
     Trace trace;
-    trace.format = "recording";
+    trace.origin = TraceOrigin::recording;
     trace.streams.push_back(stream_from_blocks(rest));
     require_same_curves(trace.streams.front(), stream_from_blocks(rest, Stream::Keeps::curves));
     check_stream(trace.streams.front());

@@ -89,7 +89,7 @@ class SitePages(unittest.TestCase):
         self.assertNotIn("\\-", reference)
 
     def test_the_limits_name_their_pages(self):
-        self.assertIn("](app/cli/README.md#slurm-and-kubernetes): Not tried on a cluster", self.made["limits.md"])
+        self.assertIn("](app/cli/remote/README.md#slurm-and-kubernetes): Not tried on a cluster", self.made["limits.md"])
         self.assertEqual(list(sentences("# A\n\nB c. Not\nyet seen.\n")), [("A", "B c."), ("A", "Not yet seen.")])
         self.assertEqual(with_links_of("a/b/README.md", "[c](../D.md#e) [f](#g)"), "[c](a/D.md#e) [f](a/b/README.md#g)")
 

@@ -54,7 +54,7 @@ def has_two_ends(hbmscope, folder):
 
 
 class Stream:
-    """The events of the pool as a stream of requests (app/cli/README.md)."""
+    """The events of the pool as a stream of requests (app/cli/dry_run/README.md)."""
 
     def __init__(self, config):
         self.lines = [{"config": config}]

@@ -96,7 +96,7 @@ HeapTrace trace_of(const Allocation& arena, std::vector<Boundary> boundaries) {
 
 Trace trace_from_live_ranges(const LiveRanges& ranges, const LivePeak& peak, const std::string& name,
                              std::uint64_t bytes) {
-  TraceWriter out({name, "hlo", "XLA live ranges", "xla", bytes});
+  TraceWriter out({name, "hlo", "XLA live ranges", "xla", bytes, TraceOrigin::program});
   wire::StreamWriter& writer = out.events();
   wire::HeapRecord heap;
   heap.device = wire::no_device;

@@ -34,7 +34,7 @@ std::string_view text_from_kind(ValueKind kind) {
 class LiveTraceMaker {
  public:
   LiveTraceMaker(const TextModule& module, const LiveProgram& program, const std::string& name, std::uint64_t bytes)
-      : module_(module), program_(program), out_({name, "hlo", "HLO text", "xla", bytes}) {
+      : module_(module), program_(program), out_({name, "hlo", "HLO text", "xla", bytes, TraceOrigin::program}) {
     if (!module.name.empty()) writer_.add_job_fact("hlo_module", module.name);
     if (!module.is_scheduled) writer_.add_job_fact("hlo_schedule", "none");
   }

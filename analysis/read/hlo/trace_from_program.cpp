@@ -173,7 +173,7 @@ struct TimedEvent {
 class TraceMaker {
  public:
   TraceMaker(const Program& program, const std::string& name, std::uint64_t bytes)
-      : program_(program), out_({name, "hlo", "XLA buffer assignment", "xla", bytes}) {
+      : program_(program), out_({name, "hlo", "XLA buffer assignment", "xla", bytes, TraceOrigin::program}) {
     if (!program.name.empty()) writer_.add_job_fact("hlo_module", program.name);
   }
 

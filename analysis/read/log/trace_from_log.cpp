@@ -42,7 +42,7 @@ class LogWriter {
  public:
   LogWriter(const Findings& findings, const std::string& file, std::uint64_t file_bytes)
       : findings_(findings),
-        out_({file, "log", "log of a job", framework_of(findings), file_bytes}),
+        out_({file, "log", "log of a job", framework_of(findings), file_bytes, TraceOrigin::texts}),
         writer_(out_.events()),
         reports_(writer_, out_.trace().import) {}
 

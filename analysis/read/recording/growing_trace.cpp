@@ -26,6 +26,7 @@ void name_producer(Trace& trace) {
 GrowingTrace::GrowingTrace(const std::string& name) {
   trace_.files = {name};
   trace_.format = "recording";
+  trace_.origin = TraceOrigin::recording;
 }
 
 void GrowingTrace::take(const wire::SharedBlock& block) {

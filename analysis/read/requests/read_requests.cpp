@@ -168,7 +168,7 @@ Result<std::string> inflate_zstd(std::span<const std::uint8_t> bytes, const std:
 
 using nlohmann::json;
 
-constexpr const char* how_to_write_one = "app/cli/README.md describes the format of a stream of requests.";
+constexpr const char* how_to_write_one = "app/cli/dry_run/README.md describes the format of a stream of requests.";
 
 class StreamReader {
  public:

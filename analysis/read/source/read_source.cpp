@@ -67,7 +67,7 @@ Result<FileContent> read_content(Result<InputFile> file, const FileOptions& opti
 Result<Source> source_at(std::shared_ptr<const Trace> trace, const SourceOptions& options) {
   Source source;
   source.trace = std::move(trace);
-  const bool at_failure = options.prefers_failure && options.at.empty() && source.trace->format != "log" &&
+  const bool at_failure = options.prefers_failure && options.at.empty() && source.trace->origin != TraceOrigin::texts &&
                           !find_failed_requests(*source.trace).empty();
   auto moment = find_moment(*source.trace, at_failure ? "first-oom" : std::string_view(options.at));
   if (!moment) return Failure(std::move(moment.error()));

@@ -215,7 +215,7 @@ void add_replay(CommandList& commands) {
   const auto options = std::make_shared<ReplayOptions>();
   command
       .add_option("FILE", options->file,
-                  "A trace that report opens, or a stream of requests (JSON lines, plain or zstd; app/cli/README.md "
+                  "A trace that report opens, or a stream of requests (JSON lines, plain or zstd; app/cli/dry_run/README.md "
                   "describes the format). - is standard input")
       ->required()
       ->type_name("");

@@ -65,7 +65,7 @@ def navigation(pages, titles):
     return [
         {"Start": "README.md"},
         {"Stories": [{"Overview": "samples/stories/README.md"}] + [{titles[page]: page} for page in stories] + [{"All samples": "samples/README.md"}, {"In CI": "samples/ci/README.md"}]},
-        {"Commands": [{"By question": "app/cli/README.md"}, {"All commands and options": "commands.md"}]},
+        {"Commands": [{"By question": "app/cli/README.md"}, *section(pages, "app/cli")[1:], {"All commands and options": "commands.md"}]},
         {"Install": [{"Packages": "app/package/README.md"}, {"In a browser": "app/web/README.md"}, {"Slurm and Kubernetes": "app/package/container/README.md"}]},
         {"JSON": "app/cli/JSON.md"},
         {"Agents": "app/mcp/SKILL.md"},
@@ -75,7 +75,7 @@ def navigation(pages, titles):
                 {"Collector": section(pages, "collector")},
                 {"Allocators": section(pages, "allocator")},
                 {"Analysis": section(pages, "analysis", ["analysis/read/"])},
-                {"Program and window": section(pages, "app", ["app/cli/README.md", "app/package/", "app/web/"])},
+                {"Program and window": section(pages, "app", ["app/cli/", "app/package/", "app/web/"])},
             ]
         },
         {"Limits": "limits.md"},
