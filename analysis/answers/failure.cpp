@@ -36,7 +36,12 @@ std::string details_text(const Diagnosis& diagnosis) {
     const std::string words = key + ": " + value;
     const bool is_said =
         std::any_of(evidence.begin(), evidence.end(), [&](const Evidence& one) { return one.text.starts_with(words); });
-    if (key != failure_detail::byte && !is_said) text += (text.empty() ? "" : "; ") + words;
+    constexpr std::string_view hidden[] = {failure_detail::byte,      failure_detail::framework,
+                                           failure_detail::setting,   failure_detail::platform,
+                                           failure_detail::suggested, failure_detail::killed_by};
+    const bool is_hidden =
+        std::find(std::begin(hidden), std::end(hidden), key) != std::end(hidden) || key.starts_with("process ");
+    if (!is_hidden && !is_said) text += (text.empty() ? "" : "; ") + words;
   }
   return text;
 }
@@ -128,6 +133,22 @@ Table holders_table(const Holders& holders, std::string key) {
   return table;
 }
 
+// What the log lists beside the failure.
+void add_listed(Document& document, const std::vector<ListedMemory>& listed) {
+  Documents all{.key = "listed_memory"};
+  for (const ListedMemory& one : listed) {
+    Table shown = holders_table(one.holders, "");
+    shown.title = fmt::format("{} ({})", one.name, text_from_bytes(one.holders.bytes));
+    shown.audience = Audience::readers;
+    document.add(std::move(shown));
+    Document part;
+    part.add(Figures{{{"name", one.name}, {"bytes", one.holders.bytes, Unit::bytes}}});
+    part.add(holders_table(one.holders, "holders"));
+    all.list.push_back(std::move(part));
+  }
+  document.add(std::move(all));
+}
+
 void add_holders(Document& document, const Diagnosis& diagnosis) {
   const Holders& holders = diagnosis.holders;
   const bool are_known = !holders.rows.empty();
@@ -138,8 +159,12 @@ void add_holders(Document& document, const Diagnosis& diagnosis) {
   } else {
     Table table = holders_table(holders, "holders");
     table.title = fmt::format("What held the memory ({} in use)", text_from_bytes(holders.bytes));
+    // One row without a name says nothing that the sentence doesn't.
+    if (holders.rows.size() == 1 && holders.rows.front().name == bytes_without_a_list)
+      table.audience = Audience::programs;
     document.add(std::move(table));
   }
+  add_listed(document, diagnosis.listed);
   if (diagnosis.holders_since_fit.rows.empty()) {
     document.add(Absent{"holders_since_last_fit"});
   } else {
@@ -286,6 +311,8 @@ Table describe_holders(const Holders& holders) {
 Document describe_device_budget(const DeviceBudget& budget) {
   Document part{.key = "device_budget",
                 .title = fmt::format("The device's {} at that time", text_from_bytes(budget.total_bytes))};
+  // Figures that contradict each other explain nothing to a reader.
+  if (budget.over_bytes > 0) part.audience = Audience::programs;
   part.add(Figures{{{"total_bytes", budget.total_bytes, Unit::bytes}, {"over_bytes", budget.over_bytes, Unit::bytes}}});
   Cells rows;
   for (const BudgetRow& row : budget.rows)
@@ -301,10 +328,7 @@ Document describe_device_budget(const DeviceBudget& budget) {
                              {"", "What"}},
                  .rows = std::move(rows),
                  .layout = Layout::stacked_bar,
-                 .shown = 100,
-                 .foot = budget.over_bytes == 0 ? ""
-                                                : fmt::format("over by {}: the sources contradict each other",
-                                                              text_from_bytes(budget.over_bytes))});
+                 .shown = 100});
   return part;
 }
 
@@ -365,8 +389,8 @@ Document describe_failure_row(const FailureRow& row) {
 Document describe_undiagnosed_failure() {
   Document part;
   for (const char* key : {"verdict", "immediate_verdict", "sentence", "evidence", "unknown", "how_to_know",
-                          "last_fit_events", "holders_by", "holders_bytes", "holders", "blockers", "advice",
-                          "free_pieces", "last_fit_since_start_ns", "cheapest_place"})
+                          "last_fit_events", "holders_by", "holders_bytes", "holders", "listed_memory", "blockers",
+                          "advice", "free_pieces", "last_fit_since_start_ns", "cheapest_place"})
     part.add(Absent{key});
   return part;
 }

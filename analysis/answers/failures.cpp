@@ -24,6 +24,9 @@ Document at_peak(const Trace& trace) {
   document.add(Sentence{
       .key = "sentence",
       .text = trace.files.size() > 1 ? "No request failed in these files." : "No request failed in this file."});
+  for (const ImportStatistic& one : trace.import.rows())
+    if (one.name == "got_over")
+      document.add(Sentence{.key = "got_over", .lead = "Not a failure: ", .text = one.example});
   const auto moment = heap.empty() ? std::nullopt : std::optional(find_moment(trace, "peak"));
   if (!moment || !*moment) return document;
   const auto states = compute_states(trace, **moment);

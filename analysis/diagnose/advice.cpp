@@ -11,13 +11,14 @@
 #include "analysis/diagnose/device_budget.h"
 #include "analysis/diagnose/growth.h"
 #include "analysis/model/clamped.h"
+#include "analysis/trace/failure_details.h"
 #include "analysis/units/format.h"
 #include "analysis/whatif/own_settings.h"
 
 namespace hbmscope {
 namespace {
 
-constexpr double default_fraction = 0.75;  // Of JAX and XLA (xla/pjrt/plugin/xla_gpu/xla_gpu_allocator_config.h).
+constexpr double default_fraction = 0.75;  // In JAX and XLA (xla/pjrt/plugin/xla_gpu/xla_gpu_allocator_config.h).
 
 template <class... T>
 constexpr std::uint32_t set_of(T... members) {
@@ -28,7 +29,8 @@ constexpr bool is_in(std::uint32_t set, T member) {
   return (set & set_of(member)) != 0;
 }
 constexpr std::uint32_t any_framework = ~std::uint32_t{0};
-constexpr std::uint32_t any_cause = ~set_of(Cause::leak);
+constexpr std::uint32_t any_cause =
+    ~set_of(Cause::leak, Cause::impossible_size, Cause::host_memory, Cause::driver_refused);
 constexpr std::uint32_t fragmented_memory = set_of(Cause::fragmentation, Cause::cannot_grow);
 constexpr std::uint32_t full_memory = set_of(Cause::too_big, Cause::pool_limit);
 
@@ -112,9 +114,119 @@ bool fill_all_free(const AdviceFacts& facts, Advice& advice) {
   return true;
 }
 
-bool fill_expandable(const AdviceFacts& facts, Advice&) {
+// The variable that the text names: PYTORCH_CUDA_ALLOC_CONF, PYTORCH_HIP_ALLOC_CONF, PYTORCH_NPU_ALLOC_CONF and since
+// PyTorch 2.9 PYTORCH_ALLOC_CONF.
+std::string allocator_variable(const AdviceFacts& facts) {
+  if (facts.failed.framework == Framework::pytorch_npu) return "PYTORCH_NPU_ALLOC_CONF";
+  const std::string_view text = facts.failed.row.reason;
+  for (const std::string_view name : {"PYTORCH_HIP_ALLOC_CONF", "PYTORCH_ALLOC_CONF"})
+    if (text.find(name) != std::string_view::npos) return std::string(name);
+  return "PYTORCH_CUDA_ALLOC_CONF";
+}
+
+bool fill_expandable(const AdviceFacts& facts, Advice& advice) {
   const std::string_view expandable = job_fact(facts, "torch.allocator.expandable_segments");
-  return expandable != "True" && expandable != "true" && expandable != "1";
+  if (expandable == "True" || expandable == "true" || expandable == "1") return false;
+  // The words of PyTorch 2.0 and earlier, which have no expandable segments.
+  if (facts.failed.row.reason.find("total capacity; ") != std::string::npos) {
+    advice.change = allocator_variable(facts) + "=max_split_size_mb:128 (PyTorch 1.10 or later)";
+    advice.why =
+        "Blocks above that size aren't split then, so fewer free blocks are too small. PyTorch 2.1 and later have "
+        "expandable_segments:True, which helps more.";
+    advice.price = "Requests may find no block that fits, and ask the driver more often.";
+  } else {
+    advice.change = allocator_variable(facts) + "=expandable_segments:True";
+  }
+  return true;
+}
+
+// A value that leaves the figures of the text room: the engine's fraction of the whole device.
+bool fill_engine_fraction(const AdviceFacts& facts, Advice& advice) {
+  const CauseFacts& failed = facts.failed;
+  const auto in_percent = [](double share) { return std::floor(share * 100) / 100; };
+  if (facts.cause == Cause::held_elsewhere && failed.figures.driver_bytes && failed.device_bytes) {
+    const double free = static_cast<double>(*failed.figures.driver_bytes),
+                 all = static_cast<double>(*failed.device_bytes);
+    advice.change = fmt::format("--gpu-memory-utilization {:.2f}", in_percent(free / all));
+    advice.why = fmt::format("The engine takes that part of the whole device, and {} of {} was free when it started.",
+                             text_from_bytes(free), text_from_bytes(all));
+    advice.price = "Less is left for the KV cache.";
+    return true;
+  }
+  if (!failed.engine) return false;
+  const double all = static_cast<double>(failed.engine->total_bytes),
+               taken = static_cast<double>(failed.engine->taken_bytes),
+               wanted = static_cast<double>(failed.figures.requested_bytes);
+  const double usual = 0.9, least = std::ceil((taken + wanted) / all * 100) / 100;
+  const double share = std::max(usual, least);
+  if (share > fraction_max || share * all <= static_cast<double>(failed.engine->limit_bytes)) return false;
+  advice.change = fmt::format("--gpu-memory-utilization {:.2f}", share);
+  advice.why = fmt::format("{} would be left for the KV cache, if nothing else uses the device.",
+                           text_from_bytes(share * all - taken));
+  advice.price = "Less memory is left for other processes.";
+  return true;
+}
+
+bool fill_engine_length(const AdviceFacts& facts, Advice& advice) {
+  const std::string_view suggested = facts.failed.detail(failure_detail::suggested);
+  if (suggested.empty()) return false;
+  advice.change = fmt::format("--max-model-len {}", suggested);
+  advice.why =
+      fmt::format("The engine computed it: requests of that length fit into the {}that it has for the KV cache.",
+                  facts.failed.figures.free_bytes ? text_from_bytes(*facts.failed.figures.free_bytes) + " "
+                                                  : std::string("memory "));
+  return true;
+}
+
+// Whose pool leaves a library too little.
+bool is_of_tensorflow(const AdviceFacts& facts, Advice&) {
+  return facts.failed.program == Framework::tensorflow;
+}
+bool is_of_pytorch(const AdviceFacts& facts, Advice&) {
+  return facts.failed.program == Framework::pytorch;
+}
+bool is_of_unknown(const AdviceFacts& facts, Advice&) {
+  return facts.failed.program == Framework::unknown;
+}
+
+// What lists the users of a device.
+std::string_view lister_of(const AdviceFacts& facts) {
+  if (facts.failed.framework == Framework::pytorch_npu) return "npu-smi info";
+  if (facts.failed.framework == Framework::pytorch_xpu) return "xpu-smi";
+  return facts.failed.row.allocator.find("HIP") != std::string::npos ? "rocm-smi" : "nvidia-smi";
+}
+
+bool fill_host_memory(const AdviceFacts& facts, Advice& advice) {
+  const std::string_view killer = facts.failed.detail(failure_detail::killed_by);
+  if (killer == "Slurm" || facts.failed.row.reason.find("StepId") != std::string::npos)
+    advice.change = "more host memory for the job (sbatch --mem), or fewer DataLoader workers";
+  else if (killer == "Kubernetes")
+    advice.change = "a higher memory limit of the container (resources.limits.memory), or fewer DataLoader workers";
+  else if (killer == "Ray")
+    advice.change =
+        "more memory for the task (ray.remote(memory=...)), fewer tasks at once on a node, or a larger node";
+  else if (facts.failed.row.reason.find("shared memory") != std::string::npos)
+    advice.change = "a larger /dev/shm (docker run --shm-size=8g, or --ipc=host), or fewer DataLoader workers";
+  return true;
+}
+
+bool fill_driver_refused(const AdviceFacts& facts, Advice& advice) {
+  if (!facts.failed.is_of_windows()) return true;
+  advice.change = "a larger page file, and in WSL a larger memory= in .wslconfig; less pinned memory";
+  advice.why = "On Windows, and in WSL, the driver needs memory of the host for each allocation on the GPU.";
+  return true;
+}
+
+// The limit that the kernel would need, in whole MiB.
+bool fill_vmem_limit(const AdviceFacts& facts, Advice& advice) {
+  const FailureFacts& figures = facts.failed.figures;
+  if (facts.failed.row.memory_space != "vmem" || figures.requested_bytes == 0) return false;
+  constexpr std::uint64_t mib = std::uint64_t{1} << 20;
+  const std::uint64_t wanted = (figures.requested_bytes + mib - 1) / mib;
+  advice.change = fmt::format(
+      "compiler_params=pltpu.CompilerParams(vmem_limit_bytes={} * 2**20) in pallas_call, or {}={} in LIBTPU_INIT_ARGS",
+      wanted, "--xla_tpu_scoped_vmem_limit_kib", wanted * 1024);
+  return true;
 }
 
 bool fill_padding(const AdviceFacts& facts, Advice& advice) {
@@ -134,10 +246,9 @@ bool is_not_of_vmem(const AdviceFacts& facts, Advice& advice) {
 }
 
 bool fill_smaller_pool(const AdviceFacts& facts, Advice& advice) {
+  if (facts.failed.program != Framework::jax_gpu) return false;
   if (const auto now = fraction_of(facts))
-    advice.change = fmt::format(
-        "XLA_PYTHON_CLIENT_MEM_FRACTION={:.2f} for JAX, torch.cuda.set_per_process_memory_fraction() for PyTorch",
-        std::max(0.1, *now - 0.1));
+    advice.change = fmt::format("XLA_PYTHON_CLIENT_MEM_FRACTION={:.2f}", std::max(0.1, *now - 0.1));
   return true;
 }
 
@@ -154,12 +265,19 @@ bool fill_release(const AdviceFacts& facts, Advice& advice) {
 // Other processes may hold what is missing: the largest ones, as few as are enough.
 bool fill_other_processes(const AdviceFacts& facts, Advice& advice) {
   const FailureFacts& figures = facts.failed.figures;
-  const auto device = facts.failed.device_bytes;
   if (!figures.driver_bytes || figures.needed_bytes == 0) return false;
-  std::vector<NamedProcess> processes = find_named_processes(facts.failed.row);
-  std::erase_if(processes, [&](const NamedProcess& one) { return one.is_own || (device && one.bytes > *device); });
-  std::stable_sort(processes.begin(), processes.end(),
-                   [](const NamedProcess& a, const NamedProcess& b) { return a.bytes > b.bytes; });
+  const auto& elsewhere = facts.failed.elsewhere;
+  if (!elsewhere || (elsewhere->processes.empty() && facts.cause != Cause::held_elsewhere)) return false;
+  if (elsewhere->processes.empty()) {
+    advice.change =
+        fmt::format("see what else uses the device ({}), and end it, or run on another device", lister_of(facts));
+    advice.why =
+        fmt::format("About {} is held there; without that, {} would be free.", text_from_bytes(elsewhere->bytes),
+                    text_from_bytes(clamped_sum(*figures.driver_bytes, elsewhere->bytes)));
+    advice.room_bytes = room_with(facts, elsewhere->bytes);
+    return true;
+  }
+  const std::vector<NamedProcess>& processes = elsewhere->processes;
   std::string names;
   std::uint64_t held = 0;
   for (const NamedProcess& process : processes) {
@@ -190,13 +308,19 @@ bool is_larger_than_all(const AdviceFacts& facts) {
 bool fill_larger_than_all(const AdviceFacts& facts, Advice& advice) {
   if (!is_larger_than_all(facts)) return false;
   const FailureFacts& figures = facts.failed.figures;
+  constexpr std::uint64_t far_too_much = 4;
+  if (figures.needed_bytes / far_too_much > *most_of(facts))
+    advice.change = fmt::format(
+        "look at the shapes: it is {} times as much as there can be (a vmap, a broadcast, a batch that is larger than "
+        "meant)",
+        text_from_count(figures.needed_bytes / *most_of(facts)));
   advice.why = fmt::format("{}The request alone is {} more than {}; releasing other memory doesn't help.",
                            no_fraction_text(facts), text_from_bytes(figures.needed_bytes - *most_of(facts)),
                            figures.limit_bytes ? "the limit" : "the whole device has");
   return true;
 }
 
-// What is missing although all that is free could be used; 0: nothing, or unknown.
+// What is missing although all that is free could be used. 0 if nothing is missing, or it is unknown.
 std::uint64_t missing_bytes(const AdviceFacts& facts) {
   const FailureFacts& figures = facts.failed.figures;
   if (is_larger_than_all(facts) || !(figures.free_bytes || figures.is_of_driver)) return 0;
@@ -265,17 +389,41 @@ constexpr AdviceRow advice_rows[] = {
     {"platform", jax, fragmented_memory, "XLA_PYTHON_CLIENT_ALLOCATOR=platform",
      "Without a pool, nothing fragments inside of it.",
      "Each array calls the driver, which makes small operations slow.", rule, true, nullptr},
-    {"expandable", pytorch, fragmented_memory, "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+    {"utilization", set_of(Framework::vllm), any_cause, "", "", "", computed, false, fill_engine_fraction},
+    {"length", set_of(Framework::vllm), any_cause, "", "", "Requests must be shorter.", computed, false,
+     fill_engine_length},
+    {"other_users", any_framework, set_of(Cause::held_elsewhere), "", "", "", computed, false, fill_other_processes},
+    {"expandable", set_of(Framework::pytorch, Framework::pytorch_npu), fragmented_memory, "",
      "Segments then grow in place, so free memory isn't split among segments.",
      "Tensors can't be shared with other processes by CUDA IPC in older versions.", rule, true, fill_expandable},
-    {"process_fraction", pytorch, set_of(Cause::pool_limit), "a larger torch.cuda.set_per_process_memory_fraction()",
+    {"watermark", set_of(Framework::pytorch_mps), any_cause,
+     "PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0, or a larger torch.mps.set_per_process_memory_fraction()",
+     "PyTorch stops at a limit of its own, below what the machine has.",
+     "Without a limit the whole system may run out of memory.", rule, false, nullptr},
+    {"driver_limits", any_framework, set_of(Cause::driver_refused),
+     "look at the driver's log (dmesg) and at limits of the process: control group, locked memory, address space, "
+     "IOMMU",
+     "Settings of the allocator don't help: the driver refuses a request that the device could serve.", "", rule, false,
+     fill_driver_refused},
+    {"largest_allocation", set_of(Framework::pytorch_xpu), any_cause,
+     "smaller tensors, or see what else uses the GPU (xpu-smi)",
+     "Some of Intel's GPUs refuse a single allocation above 4 GiB, whatever is free.", "", rule, false, nullptr},
+    {"shapes", any_framework, set_of(Cause::impossible_size), "look at the shapes at the line that the traceback names",
+     "No setting of memory helps.", "", computed, false, nullptr},
+    {"host", any_framework, set_of(Cause::host_memory),
+     "more memory for the process, or less in it: fewer DataLoader workers, smaller caches, memory-mapped files",
+     "Nothing about the memory of a device changes that.", "", rule, false, fill_host_memory},
+    {"process_fraction", pytorch, set_of(Cause::pool_limit),
+     "a larger torch.cuda.set_per_process_memory_fraction(), or none",
      "The process was limited below what the device has.", "Less is left for other processes.", rule, false,
      fill_all_free},
     {"padding", tpu, on_tpu,
      "arrays whose last two dimensions are multiples of 8 and 128 (hbmscope tpu layout shows which shapes need less)",
      "", "", rule, false, fill_padding},
-    {"vmem", tpu, on_tpu, "smaller blocks in the kernel, or --xla_tpu_scoped_vmem_limit_kib in LIBTPU_INIT_ARGS",
-     "The kernel's buffers must fit in VMEM.", "The kernel may become slower.", rule, false, is_of_vmem},
+    {"vmem_limit", tpu, on_tpu, "", "The compiler then allows the kernel that much of VMEM.",
+     "Less of VMEM is left for what the compiler keeps there.", rule, false, fill_vmem_limit},
+    {"vmem", tpu, on_tpu, "smaller blocks in the kernel", "The kernel's buffers must fit in VMEM.",
+     "The kernel may become slower.", rule, false, is_of_vmem},
     {"donation", tpu, on_tpu, "donate the arguments that the outputs replace (jax.jit(..., donate_argnums=...))",
      "Outputs then take the place of donated arguments.", "Donated arrays can't be used afterwards.", rule, false,
      is_not_of_vmem},
@@ -285,20 +433,42 @@ constexpr AdviceRow advice_rows[] = {
      "The backward pass takes longer.", rule, false, is_not_of_vmem},
     {"devices", tpu, on_tpu, "sharding over more devices", "Each device then holds a part of the arrays.",
      "It takes more devices.", rule, false, is_not_of_vmem},
-    {"blocks", set_of(Framework::triton), any_cause, "smaller block sizes, or a smaller num_stages",
+    {"blocks", set_of(Framework::kernel), any_cause, "smaller block sizes, or a smaller num_stages",
      "A kernel's shared memory grows with both.", "The kernel may become slower.", rule, false, nullptr},
-    {"vllm", set_of(Framework::vllm), any_cause,
-     "--gpu-memory-utilization 0.95, a smaller --max-model-len, or more GPUs (--tensor-parallel-size)",
-     "The first leaves more memory for the KV cache, the second needs less of it.",
-     "Less memory is left for other processes; or requests must be shorter.", rule, false, nullptr},
+    {"vllm", set_of(Framework::vllm), any_cause & ~set_of(Cause::held_elsewhere),
+     "a smaller --max-model-len, or more GPUs (--tensor-parallel-size)", "Either needs less memory on each GPU.",
+     "Requests must be shorter, or it takes more GPUs.", rule, false, nullptr},
+    {"ggml", set_of(Framework::ggml), any_cause,
+     "a smaller context (-c) or batch (-ub), a KV cache of 8 bits (-ctk q8_0 -ctv q8_0), or fewer layers on the GPU "
+     "(-ngl, --n-cpu-moe)",
+     "The model, its KV cache and the buffers to compute with must fit together.",
+     "Requests must be shorter, or run more slowly.", rule, false, nullptr},
+    {"maximum_pool_size", set_of(Framework::rmm), set_of(Cause::pool_limit),
+     "a larger maximum_pool_size of the PoolMemoryResource, or none", "The pool's own limit refused the request.",
+     "Less is left for others on the device.", rule, false, nullptr},
+    {"allow_growth", set_of(Framework::library, Framework::tensorflow, Framework::unknown), any_cause,
+     "TF_FORCE_GPU_ALLOW_GROWTH=true (tf.config.experimental.set_memory_growth)",
+     "TensorFlow claims nearly all of the device when it starts, and leaves libraries and other processes little.",
+     "Memory may fragment.", rule, false, is_of_tensorflow},
     {"sglang", set_of(Framework::sglang), any_cause, "--mem-fraction-static 0.9, or more GPUs (--tp-size)",
      "SGLang takes its KV cache from that fraction.", "Less memory is left for activations and CUDA graphs.", rule,
      false, nullptr},
     {"smaller_pool", set_of(Framework::library), any_cause,
-     "a smaller XLA_PYTHON_CLIENT_MEM_FRACTION (0.75 unless it is set) for JAX, "
-     "torch.cuda.set_per_process_memory_fraction() for PyTorch",
+     "a smaller XLA_PYTHON_CLIENT_MEM_FRACTION in JAX (0.75 unless it is set)",
      "Libraries allocate outside of the framework's pool: a smaller pool leaves them more.",
      "The pool becomes smaller, so less memory is left for arrays.", rule, false, fill_smaller_pool},
+    {"smaller_torch_pool", set_of(Framework::library), any_cause,
+     "a smaller torch.cuda.set_per_process_memory_fraction() in PyTorch, or a smaller batch",
+     "Libraries allocate outside of PyTorch's pool: a smaller pool leaves them more.",
+     "The pool becomes smaller, so less memory is left for tensors.", rule, false, is_of_pytorch},
+    {"leave_more", set_of(Framework::library), any_cause,
+     "a smaller pool of the framework: XLA_PYTHON_CLIENT_MEM_FRACTION in JAX, "
+     "torch.cuda.set_per_process_memory_fraction() in PyTorch, TF_FORCE_GPU_ALLOW_GROWTH=true in TensorFlow",
+     "Libraries allocate outside of the framework's pool: a smaller pool leaves them more.",
+     "The pool becomes smaller, so less memory is left for arrays.", rule, false, is_of_unknown},
+    {"paddle_fraction", set_of(Framework::paddle), any_cause,
+     "a smaller batch, another GPU (CUDA_VISIBLE_DEVICES), or FLAGS_fraction_of_gpu_memory_to_use",
+     "Paddle's pool takes that fraction of the device.", "", rule, false, nullptr},
     {"release", any_framework, fragmented_memory, "", "", "", computed, false, fill_release},
     {"processes", any_framework, set_of(Cause::too_big, Cause::cannot_grow), "", "", "", computed, false,
      fill_other_processes},

@@ -24,27 +24,27 @@ enum class AdviceProof : std::uint8_t {
 };
 std::string_view text_from_proof(AdviceProof proof);  // "replayed"
 
-// Of JAX's pool; more leaves the driver and the libraries too little.
+// For JAX's pool; more leaves the driver and the libraries too little.
 inline constexpr double fraction_max = 0.95;
 
 struct Advice {
   std::string change;  // What to paste or do: "XLA_PYTHON_CLIENT_MEM_FRACTION=0.86"
   std::string why;     // A whole sentence, with figures.
-  std::string price;   // A whole sentence; empty: none is known.
+  std::string price;   // A whole sentence. Empty if none is known.
   AdviceProof proof = AdviceProof::rule;
-  std::string key = {};  // Of the table's row: "donation"; of a workload's parameter, "mesh.fsdp=16".
-  // The settings, for a replay (whatif/scenario.h): "XLA_PYTHON_CLIENT_MEM_FRACTION=0.86"; empty: it is no setting.
+  std::string key = {};  // The key of the table's row, "donation", or a workload's parameter, "mesh.fsdp=16".
+  // The settings, for a replay (whatif/scenario.h): "XLA_PYTHON_CLIENT_MEM_FRACTION=0.86". Empty if it is no setting.
   std::string words = {};
-  std::string proof_text = {};  // What the replay showed: a whole sentence; empty: there was none.
-  // What is left at most for later requests, once this one is served; absent: unknown.
+  std::string proof_text = {};  // What the replay showed: a whole sentence. Empty if there was none.
+  // What is left at most for later requests, once this one is served. Absent if unknown.
   std::optional<std::uint64_t> room_bytes = {};
-  std::optional<std::uint64_t> steps_at_most = {};  // Of a leak: how many more steps that room is enough for.
+  std::optional<std::uint64_t> steps_at_most = {};  // For a leak: how many more steps that room is enough for.
   // For a program: whether it fits with this change alone, and what is to spare then (negative: over; absent: it
   // depends).
   bool suffices = false;
   std::optional<std::int64_t> spare_bytes = {};
 };
-// What a reader must know before following it: "may not be enough", "one more step at most"; empty: nothing.
+// What a reader must know before following it: "may not be enough", "one more step at most". Empty if there is nothing.
 std::string_view mark_of(const Advice& advice);
 
 // What the advice on a failed request looks at.
@@ -64,7 +64,7 @@ struct AdviceRow {
   // A setting that a replay can try, so that it becomes `replayed` or is withdrawn. At most it makes all use of what is
   // free, which is its room.
   bool is_setting;
-  // Puts the figures of the failure into the words; false: it doesn't apply. Null: it applies as it is.
+  // Puts the figures of the failure into the words; false: it doesn't apply. Null if it applies as it is.
   bool (*fill)(const AdviceFacts& facts, Advice& advice);
 };
 // The order of the table is that of the advice: the most certain and cheapest first.

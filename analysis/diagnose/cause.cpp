@@ -9,6 +9,7 @@
 #include "analysis/model/clamped.h"
 #include "analysis/trace/failure_details.h"
 #include "analysis/trace/layers.h"
+#include "analysis/trace/reported_figures.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope {
@@ -25,14 +26,51 @@ struct FrameworkName {
   Framework framework;
 };
 constexpr FrameworkName framework_names[] = {
-    {"cuBLAS", {}, Framework::library},   {"cuDNN", {}, Framework::library},    {"NCCL", {}, Framework::library},
-    {"cuSOLVER", {}, Framework::library}, {"TensorRT", {}, Framework::library}, {"Triton", {}, Framework::triton},
-    {"vLLM", {}, Framework::vllm},        {"SGLang", {}, Framework::sglang},    {"PyTorch", {}, Framework::pytorch},
-    {"pytorch", {}, Framework::pytorch},  {"xla:tpu", {}, Framework::tpu},      {"RMM", {}, Framework::rmm},
-    {"rmm", {}, Framework::rmm},          {"XLA", {}, Framework::jax_gpu},      {"xla_gpu", {}, Framework::jax_gpu},
-    {"_bfc", {}, Framework::jax_gpu},     {{}, "tpu", Framework::tpu},          {{}, "pytorch", Framework::pytorch},
-    {{}, "xla:gpu", Framework::jax_gpu},  {{}, "jax", Framework::jax_gpu},
+    {"cuBLAS", {}, Framework::library},
+    {"cuDNN", {}, Framework::library},
+    {"NCCL", {}, Framework::library},
+    {"cuSOLVER", {}, Framework::library},
+    {"cuSPARSE", {}, Framework::library},
+    {"cuFFT", {}, Framework::library},
+    {"MIOpen", {}, Framework::library},
+    {"TensorRT", {}, Framework::library},
+    {"shared memory of a", {}, Framework::kernel},
+    {"vLLM", {}, Framework::vllm},
+    {"SGLang", {}, Framework::sglang},
+    {"ggml", {}, Framework::ggml},
+    {"PaddlePaddle", {}, Framework::paddle},
+    {"cudaMallocAsync in PyTorch", {}, Framework::pytorch_async},
+    {"PyTorch's MPS", {}, Framework::pytorch_mps},
+    {"PyTorch's NPU", {}, Framework::pytorch_npu},
+    {"PyTorch's XPU", {}, Framework::pytorch_xpu},
+    {"PyTorch", {}, Framework::pytorch},
+    {"pytorch", {}, Framework::pytorch},
+    {"xla:tpu", {}, Framework::tpu},
+    {"RMM", {}, Framework::rmm},
+    {"rmm", {}, Framework::rmm},
+    {"XLA", {}, Framework::jax_gpu},
+    {"xla_gpu", {}, Framework::jax_gpu},
+    {"_bfc", {}, Framework::jax_gpu},
+    {{}, "tpu", Framework::tpu},
+    {{}, "pytorch", Framework::pytorch},
+    {{}, "tensorflow", Framework::tensorflow},
+    {{}, "xla:gpu", Framework::jax_gpu},
+    {{}, "jax", Framework::jax_gpu},
 };
+
+std::string_view detail_of(const FailureRow& row, std::string_view key) {
+  const auto found =
+      std::find_if(row.details.begin(), row.details.end(), [&](const auto& one) { return one.first == key; });
+  return found == row.details.end() ? std::string_view() : std::string_view(found->second);
+}
+
+Framework program_of(const FailureRow& row) {
+  const std::string_view words = detail_of(row, failure_detail::framework);
+  return words == "tensorflow" ? Framework::tensorflow
+         : words == "pytorch"  ? Framework::pytorch
+         : words == "jax"      ? Framework::jax_gpu
+                               : Framework::unknown;
+}
 
 Framework framework_of(const Definitions& definitions, const FailureRow& row, const HeapInfo& heap) {
   const std::string_view allocator = row.allocator.empty() ? heap.name : row.allocator;
@@ -40,17 +78,29 @@ Framework framework_of(const Definitions& definitions, const FailureRow& row, co
   for (const FrameworkName& one : framework_names) {
     if (one.job.empty() ? !has(allocator, one.allocator) : !has(job, one.job)) continue;
     // TensorFlow has XLA's allocator, and names it in other words.
-    const bool is_tensorflow =
-        !one.allocator.empty() && one.framework == Framework::jax_gpu && has(row.reason, "OOM when allocating tensor");
-    return is_tensorflow ? Framework::tensorflow : one.framework;
+    const bool is_tensorflow = one.framework == Framework::jax_gpu && program_of(row) == Framework::tensorflow;
+    return is_tensorflow || (one.framework == Framework::jax_gpu && has(row.reason, "OOM when allocating tensor"))
+               ? Framework::tensorflow
+               : one.framework;
   }
   return Framework::unknown;
 }
 
-std::string_view detail_of(const FailureRow& row, std::string_view key) {
-  const auto found =
-      std::find_if(row.details.begin(), row.details.end(), [&](const auto& one) { return one.first == key; });
-  return found == row.details.end() ? std::string_view() : std::string_view(found->second);
+// The sums of what an engine says at its start. Nothing if it doesn't say how much it may use.
+std::optional<EngineBudget> find_engine_budget(const Stream& stream, std::uint64_t position) {
+  for (const HeapInfo& heap : stream.definitions().heaps()) {
+    if (heap.id == 0 || heap.layer != wire::Layer::program) continue;
+    const auto total = find_reported(stream, reported_figure::device, heap.id, position),
+               limit = find_reported(stream, reported_figure::limit, heap.id, position);
+    if (!total || !limit) continue;
+    EngineBudget found{*total, *limit, 0};
+    const StreamState state = stream.state_at(position);
+    for (const LiveBlock& block : state.slots())
+      if (block.heap == heap.id && stream.definitions().text(block.tag) != "KV cache")
+        found.taken_bytes = clamped_sum(found.taken_bytes, block.size);
+    return found;
+  }
+  return std::nullopt;
 }
 
 // Libraries that can't be initialised most often lack memory, but not always.
@@ -61,21 +111,57 @@ bool may_lack_something_else(const CauseFacts& facts) {
 
 using Facts = const CauseFacts&;
 
+// Allocators that ask the driver for what their pool doesn't have, so that a refusal with room is the driver's.
+constexpr bool asks_driver(Framework framework) {
+  return framework == Framework::pytorch || framework == Framework::pytorch_async ||
+         framework == Framework::pytorch_npu;
+}
+
+// Only a text has figures of the whole pool without its blocks.
+bool is_of_text(Facts one) {
+  return one.row.line && !one.figures.free_blocks;
+}
+
+// Others hold a quarter of the device, and not a fraction of what the own pool holds; without that it would have fit.
+bool is_held_elsewhere(Facts one) {
+  constexpr std::uint64_t part_of_device = 4, part_of_pool = 2;
+  if (!one.elsewhere || one.has_device_room()) return false;
+  const std::uint64_t held = one.elsewhere->bytes,
+                      device = one.device_bytes.value_or(one.figures.limit_bytes.value_or(0)),
+                      there = clamped_sum(clamped_sum(held, one.figures.free_bytes.value_or(0)),
+                                          one.figures.driver_bytes.value_or(0));
+  return held >= device / part_of_device && held >= one.row.pool_bytes.value_or(0) / part_of_pool &&
+         one.figures.needed_bytes <= there;
+}
+
+// Allocators that say themselves that their pool is full, some without figures.
+bool says_pool_is_full(Facts one) {
+  constexpr std::string_view words[] = {"aximum pool size exceeded", "is smaller than requested bytes"};
+  return std::any_of(std::begin(words), std::end(words),
+                     [&](std::string_view each) { return has(one.row.reason, each); });
+}
+
+constexpr std::uint64_t largest_size = std::uint64_t{1} << 50;  // No device of the next years has a pebibyte.
+
 // What is decisive whatever the pool says, then requests to the driver, then the pool's free blocks, then what a pool
 // without enough free memory could still have taken.
 constexpr Rung ladder[] = {
     {"kept from earlier steps", Cause::leak, [](Facts one) { return leak_of(one) != Leak::none; }},
     {"in host memory", Cause::host_memory,
      [](Facts one) { return is_host_kind(one.heap.memory_kind) || has(one.row.allocator, "host"); }},
+    {"in shared memory", Cause::shared_memory, [](Facts one) { return one.framework == Framework::kernel; }},
     {"found by the compiler", Cause::compile_time,
-     [](Facts one) { return detail_of(one.row, failure_detail::stage) == failure_detail::compiler; }},
+     [](Facts one) { return one.detail(failure_detail::stage) == failure_detail::compiler; }},
+    {"a size that cannot be", Cause::impossible_size,
+     [](Facts one) { return one.figures.needed_bytes >= largest_size || has(one.row.reason, "more than 1EB"); }},
     {"library that may lack something else", Cause::unknown,
      [](Facts one) { return one.framework == Framework::library && may_lack_something_else(one); }},
     {"library outside the pool", Cause::outside_pool_starved,
      [](Facts one) { return one.framework == Framework::library; }},
-    // RMM says so, without figures.
-    {"pool at its maximum", Cause::pool_limit,
-     [](Facts one) { return has(one.row.reason, "Maximum pool size exceeded"); }},
+    {"pool that says it is full", Cause::pool_limit, says_pool_is_full},
+    {"engine without room for its cache", Cause::pool_limit,
+     [](Facts one) { return one.engine && one.framework == Framework::vllm && !one.figures.driver_bytes; }},
+    {"held by others", Cause::held_elsewhere, is_held_elsewhere},
     {"request of unknown size", Cause::unknown, [](Facts one) { return one.figures.requested_bytes == 0; }},
     {"larger than the device", Cause::too_big,
      [](Facts one) { return one.device_bytes && one.figures.needed_bytes > *one.device_bytes; }},
@@ -86,6 +172,10 @@ constexpr Rung ladder[] = {
     {"refused by the driver", Cause::unknown, [](Facts one) { return one.figures.is_of_driver; }},
     {"events were lost", Cause::unknown,
      [](Facts one) { return one.figures.is_inexact && one.figures.free_blocks.has_value(); }},
+    {"limit of the process", Cause::pool_limit,
+     [](Facts one) { return is_of_text(one) && asks_driver(one.framework) && one.figures.is_pool_at_limit(); }},
+    {"refused with room on the device", Cause::driver_refused,
+     [](Facts one) { return is_of_text(one) && asks_driver(one.framework) && one.has_device_room(); }},
     {"room at the other end", Cause::wrong_end,
      [](Facts one) { return one.figures.has_room() && one.heap.has(wire::heap_flag::has_two_ends); }},
     {"room that was not used", Cause::unknown, [](Facts one) { return one.figures.has_room(); }},
@@ -95,6 +185,10 @@ constexpr Rung ladder[] = {
      }},
     {"over the limit with what is in use", Cause::pool_limit,
      [](Facts one) { return !one.figures.free_bytes && one.is_over_limit(); }},
+    {"no room on the device for a pool of unknown size", Cause::too_big,
+     [](Facts one) {
+       return is_of_text(one) && !one.figures.free_bytes && one.figures.driver_bytes && !one.has_device_room();
+     }},
     {"free memory is unknown", Cause::unknown, [](Facts one) { return !one.figures.free_bytes; }},
     {"free in total", Cause::fragmentation,
      [](Facts one) { return one.figures.free_bytes && one.figures.needed_bytes <= *one.figures.free_bytes; }},
@@ -143,9 +237,18 @@ void add_figures(const CauseFacts& facts, CauseOfFailure& found) {
         {fmt::format("The request would have fit until event {}{}.", text_from_count(*figures.last_fit), when),
          std::nullopt, figures.last_fit});
   }
+  for (const NamedProcess& one : find_named_processes(row, facts.device_bytes))
+    add(one.is_own && !one.is_certain
+            ? fmt::format(
+                  "{} ({}) is most likely this job itself: it can hold the pool, and nobody else is on the device. "
+                  "In a container a process has another number than the driver's.",
+                  one.name, text_from_bytes(one.bytes))
+            : fmt::format("{}: {}.", one.name, text_from_bytes(one.bytes)));
   for (const auto& [key, value] : row.details)
-    if (key.starts_with("process ") || key == "this process" || has(key, "padding") || has(key, "fragmentation"))
+    if (has(key, "padding") || has(key, "fragmentation") || key == "other allocations")
       add(fmt::format("{}: {}.", key, value));
+  if (facts.is_of_windows() && row.used_bytes && facts.device_bytes && *row.used_bytes > *facts.device_bytes)
+    add("That is more than the device has: on Windows, and in WSL, the driver moves memory of the GPU to the host's.");
 }
 
 // Facts that seem to speak against the cause, explained.
@@ -154,12 +257,15 @@ void add_contradictions(const CauseFacts& facts, CauseOfFailure& found) {
   const auto add = [&](std::string text) {
     found.evidence.push_back({std::move(text), facts.row.line, facts.row.event});
   };
-  if (facts.has_device_room() && figures.needed_bytes > 0 && found.cause != Cause::outside_pool_starved &&
-      found.cause != Cause::unknown) {
+  const bool is_said = found.cause == Cause::outside_pool_starved || found.cause == Cause::unknown ||
+                       found.cause == Cause::driver_refused || found.cause == Cause::held_elsewhere;
+  if (facts.has_device_room() && figures.needed_bytes > 0 && !is_said) {
     std::string why = "the allocator did not take it";
     if (facts.has_xla_pool())
       why = figures.is_pool_at_limit() ? "the pool is at its limit, and never grows beyond it"
                                        : "the pool did not grow: one that was preallocated never does";
+    else if (figures.is_pool_at_limit())
+      why = "the process may not take more";
     add(fmt::format("{} was free on the device outside the pool, but {}.", text_from_bytes(*figures.driver_bytes),
                     why));
   }
@@ -200,6 +306,15 @@ std::string how_to_know_with(Framework framework) {
       return "Call torch.cuda.memory._record_memory_history() at the start and "
              "torch.cuda.memory._dump_snapshot(\"oom.pickle\") when it fails, or start the job with: hbmscope run -- "
              "COMMAND";
+    case Framework::pytorch_async:
+      return "Remove backend:cudaMallocAsync from the allocator's configuration: PyTorch's own pool says what is free.";
+    case Framework::pytorch_mps:
+      return "Print torch.mps.driver_allocated_memory() and torch.mps.recommended_max_memory() before the line that "
+             "fails.";
+    case Framework::pytorch_npu:
+      return "Print torch.npu.memory_summary() before the line that fails, and look at npu-smi info.";
+    case Framework::pytorch_xpu:
+      return "Print torch.xpu.memory_summary() before the line that fails, and look at xpu-smi stats.";
     case Framework::rmm:
       return "Wrap the resource in rmm.mr.LoggingResourceAdaptor, or start the job with: hbmscope run -- COMMAND";
     default: return "Start the job with: hbmscope run -- COMMAND";
@@ -221,8 +336,23 @@ bool CauseFacts::is_over_limit() const {
 CauseFacts cause_facts_of(const Trace& trace, std::size_t stream, const FailureRow& row, const FailureFacts& figures) {
   const Stream& of = trace.streams[stream];
   const HeapInfo& heap = of.definitions().heap(figures.heap);
-  return {heap, row, figures, framework_of(of.definitions(), row, heap),
-          find_device_bytes(of, figures.heap, figures.event)};
+  CauseFacts facts{heap, row, figures, framework_of(of.definitions(), row, heap),
+                   find_device_bytes(of, figures.heap, figures.event)};
+  // The total of a device that shares the memory of the host is no limit.
+  if (facts.device_bytes && figures.driver_bytes && *figures.driver_bytes > *facts.device_bytes)
+    facts.device_bytes.reset();
+  facts.program = program_of(row);
+  facts.elsewhere = find_held_elsewhere(row, facts.device_bytes);
+  if (facts.framework == Framework::vllm) facts.engine = find_engine_budget(of, figures.event);
+  return facts;
+}
+
+std::string_view CauseFacts::detail(std::string_view key) const {
+  return detail_of(row, key);
+}
+
+bool CauseFacts::is_of_windows() const {
+  return detail(failure_detail::platform) == failure_detail::windows;
 }
 
 std::span<const Rung> ladder_of_causes() {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "allocator/replay/verdict.h"
+#include "analysis/diagnose/device_budget.h"
 #include "analysis/query/failure_facts.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/trace/trace.h"
@@ -20,6 +21,12 @@
 namespace hbmscope {
 
 struct Growth;
+
+// What an engine that serves models says of its memory when it starts: how much it may use, and what it has taken
+// before its KV cache.
+struct EngineBudget {
+  std::uint64_t total_bytes = 0, limit_bytes = 0, taken_bytes = 0;
+};
 
 enum class Cause : std::uint8_t {
   unknown,               // A figure that decides is unknown.
@@ -32,6 +39,10 @@ enum class Cause : std::uint8_t {
   compile_time,          // A compiler found that the program doesn't fit; nothing ran.
   outside_pool_starved,  // A library that allocates outside the framework's pool found too little memory there.
   host_memory,           // Memory of the host, not of a device.
+  held_elsewhere,        // Other processes, or others in this one, hold what is missing.
+  driver_refused,        // The driver refused it although enough was free on the device.
+  shared_memory,         // A kernel needs more shared memory than a multiprocessor has.
+  impossible_size,       // No device has so much: the size is the result of a mistake.
   // Memory grew step by step, and without what is left of earlier steps it would have fit. Outranks all others if that
   // is more than half of what was in use.
   leak,
@@ -41,12 +52,29 @@ std::string_view text_from_cause(Cause cause);  // "too_big"
 // A fact behind the cause, and where it comes from.
 struct Evidence {
   std::string text;                   // "The pool has 6.00 GiB, which is its limit."
-  std::optional<std::uint64_t> line;  // Of the log, from 1.
+  std::optional<std::uint64_t> line;  // In the log, from 1.
   std::optional<std::uint64_t> event;
 };
 
 // Who allocates, as far as advice differs.
-enum class Framework : std::uint8_t { unknown, jax_gpu, tensorflow, tpu, pytorch, rmm, triton, vllm, sglang, library };
+enum class Framework : std::uint8_t {
+  unknown,
+  jax_gpu,
+  tensorflow,
+  tpu,
+  pytorch,
+  pytorch_async,  // With the driver's pool (backend:cudaMallocAsync).
+  pytorch_mps,
+  pytorch_npu,
+  pytorch_xpu,
+  rmm,
+  kernel,
+  vllm,
+  sglang,
+  ggml,
+  paddle,
+  library,
+};
 
 // What the ladder, the sentences and the advice look at.
 struct CauseFacts {
@@ -54,17 +82,24 @@ struct CauseFacts {
   const FailureRow& row;
   const FailureFacts& figures;
   Framework framework = Framework::unknown;
-  std::optional<std::uint64_t> device_bytes = {};  // The whole memory of the device; absent: unknown.
-  // For a leak, the growth of the heap before the failure, and all that was in use. Null: not looked at.
+  std::optional<std::uint64_t> device_bytes = {};  // The whole memory of the device. Absent if unknown.
+  // For a leak, the growth of the heap before the failure, and all that was in use. Null if not looked at.
   const Growth* growth = nullptr;
   std::uint64_t held_bytes = 0;
+  // Whose pool is on the device, where the log's words say so: of a library that allocates outside of it, too.
+  Framework program = Framework::unknown;
+  std::optional<HeldElsewhere> elsewhere = {};
+  std::optional<EngineBudget> engine = {};
 
-  // How much more the pool may take from the device by its limit; absent: unknown.
+  // How much more the pool may take from the device by its limit. Absent if unknown.
   std::optional<std::uint64_t> left_to_grow() const;
   // No pool within the limit could have held what was in use and the request, however much of it was free.
   bool is_over_limit() const;
   bool has_xla_pool() const { return framework == Framework::jax_gpu || framework == Framework::tensorflow; }
   bool has_device_room() const { return figures.driver_bytes && figures.needed_bytes <= *figures.driver_bytes; }
+  // What the text of the failure says beyond its figures (trace/failure_details.h); empty if it doesn't.
+  std::string_view detail(std::string_view key) const;
+  bool is_of_windows() const;
 };
 // `row` and `figures` must outlive it.
 CauseFacts cause_facts_of(const Trace& trace, std::size_t stream, const FailureRow& row, const FailureFacts& figures);
@@ -98,11 +133,11 @@ std::optional<Cause> cause_from(allocator::ReplayVerdict verdict);
 
 struct CauseOfFailure {
   Cause cause = Cause::unknown;
-  Cause immediate = Cause::unknown;  // Of this one request, where the cause is a leak; else the same.
+  Cause immediate = Cause::unknown;  // Why this one request failed, where the cause is a leak; else the same.
   Framework framework = Framework::unknown;
   std::string sentence;            // "Fragmented: requested 2.35 GiB; 5.90 GiB is free in total, but ..."
   std::vector<Evidence> evidence;  // The figures first, then what seems to speak against the cause.
-  std::string unknowns;            // What the source can't say and would decide; empty: nothing.
+  std::string unknowns;            // What the source can't say and would decide. Empty if there is nothing.
   std::string how_to_know;         // How to get it next time; empty if there are no unknowns.
 };
 

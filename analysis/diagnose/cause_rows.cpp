@@ -69,6 +69,10 @@ std::string full_pool_sentence(const CauseFacts& facts) {
   if (facts.has_device_room())
     return "A limit of the process or the allocator was reached: requested " +
            requested_and(facts, figures.largest_free_bytes.value_or(0)).first + ". " + free_text(figures);
+  if (facts.row.line && !figures.driver_bytes)
+    return fmt::format("Requested {}; {}, and how much was free on the device is unknown.", requested_text(facts),
+                       *figures.free_bytes == 0 ? "the pool had nothing free"
+                                                : text_from_bytes(*figures.free_bytes) + " was free in the pool");
   if (figures.needed_bytes > all) {
     const TextPair pair = requested_and(facts, all);
     return "Not enough memory: requested " + pair.first + ", and even all free memory together (" + pair.second +
@@ -81,6 +85,11 @@ std::string full_pool_sentence(const CauseFacts& facts) {
 
 std::string unknown_sentence(const CauseFacts& facts) {
   const FailureFacts& figures = facts.figures;
+  const bool is_of_text = facts.row.line && !figures.driver_bytes && !figures.free_bytes;
+  if (is_of_text && figures.requested_bytes == 0 && facts.framework != Framework::library)
+    return fmt::format("{} ran out of memory; the text says neither how much was requested nor how much was free.",
+                       facts.row.allocator);
+  if (is_of_text && facts.row.allocator == "GPU driver") return driver_sentence(facts);
   const std::string requested = "Requested " + requested_text(facts);
   if (facts.framework == Framework::library)
     return fmt::format(
@@ -110,15 +119,43 @@ std::string too_big_sentence(const CauseFacts& facts) {
                        text_from_bytes(*facts.device_bytes));
   if (figures.limit_bytes && figures.needed_bytes > *figures.limit_bytes) {
     std::string_view limited = facts.heap.layer == wire::Layer::program ? "the memory" : "the pool";
-    if (facts.framework == Framework::triton) limited = "a multiprocessor's shared memory";
     return fmt::format("Requested {}, more than the limit of {} ({}).", requested_text(facts), limited,
                        text_from_bytes(*figures.limit_bytes));
   }
-  return figures.is_of_driver ? driver_sentence(facts) : full_pool_sentence(facts);
+  return figures.is_of_driver || !figures.free_bytes ? driver_sentence(facts) : full_pool_sentence(facts);
+}
+
+// "0.50 of 11.8 GiB"
+std::string engine_text(const EngineBudget& engine) {
+  return fmt::format("{:.2f} of {}", static_cast<double>(engine.limit_bytes) / static_cast<double>(engine.total_bytes),
+                     text_from_bytes(engine.total_bytes));
 }
 
 std::string pool_limit_sentence(const CauseFacts& facts) {
   const FailureFacts& figures = facts.figures;
+  if (facts.engine) {
+    const EngineBudget& engine = *facts.engine;
+    const std::string may =
+        fmt::format("the engine may use {} ({})", text_from_bytes(engine.limit_bytes), engine_text(engine));
+    if (engine.taken_bytes >= engine.limit_bytes)
+      return fmt::format(
+          "Nothing is left for the KV cache: {}, and weights, activations and the rest take {}, {} more.", may,
+          text_from_bytes(engine.taken_bytes), text_from_bytes(engine.taken_bytes - engine.limit_bytes));
+    return fmt::format("Too little is left for the KV cache: {}, and weights, activations and the rest take {}.", may,
+                       text_from_bytes(engine.taken_bytes));
+  }
+  const bool is_of_process =
+      figures.limit_bytes && figures.pool_bytes && figures.free_bytes && figures.needed_bytes <= *figures.free_bytes;
+  if (is_of_process)
+    return fmt::format("The process may take {} of the device, and its pool has {}: there is no room for {} more{}.",
+                       text_from_bytes(*figures.limit_bytes), text_from_bytes(*figures.pool_bytes),
+                       requested_text(facts),
+                       figures.driver_bytes
+                           ? fmt::format(", although {} is free on the device", text_from_bytes(*figures.driver_bytes))
+                           : std::string());
+  if (!figures.limit_bytes && figures.free_bytes && !figures.pool_bytes)
+    return fmt::format("The pool is at its limit: requested {}, and {} is left of it.", requested_text(facts),
+                       text_from_bytes(*figures.free_bytes));
   std::string text = "The pool is full";
   const auto left = facts.left_to_grow();
   if (figures.limit_bytes)
@@ -177,11 +214,78 @@ std::string compile_time_sentence(const CauseFacts& facts) {
 }
 
 std::string outside_pool_sentence(const CauseFacts& facts) {
-  return fmt::format("{} found too little memory outside the framework's pool.", facts.row.allocator);
+  const std::string wanted =
+      facts.figures.requested_bytes == 0 ? std::string() : fmt::format(", and requested {}", requested_text(facts));
+  return fmt::format("{} found too little memory outside the framework's pool{}.", facts.row.allocator, wanted);
 }
 
 std::string host_memory_sentence(const CauseFacts& facts) {
+  const std::string_view killer = facts.detail(failure_detail::killed_by);
+  if (killer == "operating system")
+    return "The job was killed (SIGKILL), most often because memory of the host (RAM) ran out; the text does not say "
+           "so.";
+  if (killer == "DataLoader")
+    return "A worker of the DataLoader was killed because memory of the host ran out (RAM, or the shared memory of "
+           "/dev/shm), not of a device.";
+  if (!killer.empty())
+    return fmt::format("Memory of the host (RAM) ran out, not of a device, and the job was killed ({}).", killer);
   return fmt::format("Memory of the host ran out, not of a device: requested {}.", requested_text(facts));
+}
+
+std::string processes_text(const HeldElsewhere& elsewhere) {
+  const auto& processes = elsewhere.processes;
+  if (processes.empty()) return "others: other processes, or other libraries in this one";
+  return processes.size() == 1 ? processes.front().name : text_from_count(processes.size()) + " other processes";
+}
+
+std::string whole_text(const CauseFacts& facts) {
+  if (facts.device_bytes) return " of the device's " + text_from_bytes(*facts.device_bytes);
+  return facts.figures.limit_bytes
+             ? fmt::format(" of the {} that may be used", text_from_bytes(*facts.figures.limit_bytes))
+             : std::string();
+}
+
+std::string held_elsewhere_sentence(const CauseFacts& facts) {
+  const FailureFacts& figures = facts.figures;
+  const HeldElsewhere& elsewhere = *facts.elsewhere;
+  const std::string held = fmt::format("{}{}{} is held by {}", elsewhere.processes.empty() ? "About " : "",
+                                       text_from_bytes(elsewhere.bytes), whole_text(facts), processes_text(elsewhere));
+  if (!figures.driver_bytes) return fmt::format("{}: requested {}.", held, requested_text(facts));
+  const TextPair pair = requested_and(facts, *figures.driver_bytes);
+  const std::string_view setting = facts.detail(failure_detail::setting);
+  if (!setting.empty())
+    return fmt::format("{}: {} was free, and the engine wants {} of the device, {}.", held, pair.second, setting,
+                       pair.first);
+  return fmt::format("{}: requested {}, and {} was free on the device.", held, pair.first,
+                     *figures.driver_bytes == 0 ? std::string("nothing") : pair.second);
+}
+
+std::string driver_refused_sentence(const CauseFacts& facts) {
+  const FailureFacts& figures = facts.figures;
+  const TextPair pair = requested_and(facts, *figures.driver_bytes);
+  std::string text = fmt::format(
+      "The driver refused {} although {} was free on the device, and no limit is printed: "
+      "this is not a lack of its memory.",
+      pair.first, pair.second);
+  if (!facts.device_bytes && facts.row.line)
+    text += " The GPU shares the memory of the host: its total is only what is reserved for it.";
+  return text;
+}
+
+std::string shared_memory_sentence(const CauseFacts& facts) {
+  const FailureFacts& figures = facts.figures;
+  return fmt::format(
+      "The kernel needs {} of shared memory for a block of threads{}. Memory of the device is not short.",
+      requested_text(facts),
+      figures.limit_bytes ? ", and a multiprocessor has " + text_from_bytes(*figures.limit_bytes) : "");
+}
+
+std::string impossible_size_sentence(const CauseFacts& facts) {
+  const std::string size = facts.figures.requested_bytes > 0 ? requested_text(facts) : std::string("more than 1 EiB");
+  return fmt::format(
+      "Requested {}, which no device has: the size is the result of a mistake, such as a negative "
+      "dimension or an overflow.",
+      size);
 }
 
 // "400 MiB that log_loss train.py:7 and others allocated in earlier steps"
@@ -215,6 +319,10 @@ constexpr CauseRow cause_table[] = {
     {Cause::outside_pool_starved, "outside_pool_starved", "Too little outside the pool", outside_pool_sentence, false,
      false, false},
     {Cause::host_memory, "host_memory", "Host memory", host_memory_sentence, false, false, false},
+    {Cause::held_elsewhere, "held_elsewhere", "Held by others", held_elsewhere_sentence, false, false, false},
+    {Cause::driver_refused, "driver_refused", "Refused by the driver", driver_refused_sentence, false, false, false},
+    {Cause::shared_memory, "shared_memory", "Shared memory of a kernel", shared_memory_sentence, false, false, false},
+    {Cause::impossible_size, "impossible_size", "Impossible size", impossible_size_sentence, false, false, false},
     {Cause::leak, "leak", "Leak", leak_sentence, false, true, false},
 };
 

@@ -63,6 +63,8 @@ std::optional<DeviceBudget> find_device_budget(const Trace& trace, const std::ve
   const auto total = find_device_bytes(trace.streams[stream], time.heap, time.position);
   const bool is_of_device = !is_host_kind(shown.memory_kind) && shown.device != wire::no_device;
   if (!total || !is_of_device || shown.layer == wire::Layer::physical) return std::nullopt;
+  // The total of a device that shares the memory of the host is what it has for itself.
+  if (time.free_bytes && *time.free_bytes > *total) return std::nullopt;
   std::uint64_t requested = 0, rounding = 0, free = 0;
   bool has_pool = false, knows_requested = true;
   for (const HeapRow& row : compute_heap_rows(trace, states)) {
@@ -93,7 +95,10 @@ std::optional<DeviceBudget> find_device_budget(const Trace& trace, const std::ve
   for (const NamedProcess& process : time.processes) {
     if (process.bytes > *total) continue;
     if (process.is_own)
-      budget.add(BudgetPart::outside, "this process, outside the pool", process.bytes - std::min(pool, process.bytes));
+      budget.add(BudgetPart::outside,
+                 process.is_certain ? "this process, outside the pool"
+                                    : process.name + ", most likely this one, outside the pool",
+                 process.bytes - std::min(pool, process.bytes));
     else
       budget.add(BudgetPart::process, process.name, process.bytes);
     budget.tolerate(printed_error);
@@ -101,14 +106,62 @@ std::optional<DeviceBudget> find_device_budget(const Trace& trace, const std::ve
   return budget.close(time.free_bytes);
 }
 
-std::vector<NamedProcess> find_named_processes(const FailureRow& row) {
+std::vector<NamedProcess> find_named_processes(const FailureRow& row, std::optional<std::uint64_t> device_bytes) {
   std::vector<NamedProcess> found;
+  bool has_own = false;
+  std::uint64_t sum = row.available_bytes.value_or(0);
   for (const auto& [key, value] : row.details) {
     const bool is_own = key == "this process";
     if (!is_own && !key.starts_with("process ")) continue;
-    if (const auto bytes = parse_bytes(value); bytes && *bytes > 0)
-      found.push_back({key, static_cast<std::uint64_t>(*bytes), is_own});
+    const auto bytes = parse_bytes(value);
+    if (!bytes || *bytes <= 0) continue;
+    found.push_back({key, static_cast<std::uint64_t>(*bytes), is_own});
+    has_own = has_own || is_own;
+    sum = clamped_sum(sum, found.back().bytes);
   }
+  // The own process is in the driver's list, so it is the one that can hold the pool, if nothing else is on the device.
+  const auto pool = row.pool_bytes ? row.pool_bytes : row.used_bytes;
+  if (has_own || !pool || !device_bytes || !row.available_bytes || sum < *device_bytes - *device_bytes / 50)
+    return found;
+  const auto holds_pool = [&](const NamedProcess& one) { return one.bytes >= *pool - *pool / 100; };
+  if (std::count_if(found.begin(), found.end(), holds_pool) != 1) return found;
+  NamedProcess& own = *std::find_if(found.begin(), found.end(), holds_pool);
+  own.is_own = true;
+  own.is_certain = false;
+  return found;
+}
+
+std::optional<HeldElsewhere> find_held_elsewhere(const FailureRow& row, std::optional<std::uint64_t> device_bytes) {
+  constexpr std::uint64_t context_max = std::uint64_t{1} << 30;
+  if (!row.line) return std::nullopt;
+  HeldElsewhere found;
+  std::optional<std::uint64_t> own;
+  for (NamedProcess& one : find_named_processes(row, device_bytes)) {
+    if (one.is_own) {
+      own = one.bytes;
+    } else if (!device_bytes || one.bytes <= *device_bytes) {
+      found.bytes = clamped_sum(found.bytes, one.bytes);
+      found.processes.push_back(std::move(one));
+    }
+  }
+  std::stable_sort(found.processes.begin(), found.processes.end(),
+                   [](const NamedProcess& a, const NamedProcess& b) { return a.bytes > b.bytes; });
+  for (const auto& [key, value] : row.details)
+    if (const auto bytes = key == "other allocations" ? parse_bytes(value) : Result<std::int64_t>(0);
+        bytes && *bytes > 0)
+      return HeldElsewhere{static_cast<std::uint64_t>(*bytes), {}};
+  if (!found.processes.empty()) return found;
+  if (!device_bytes || !row.available_bytes) return std::nullopt;
+  // An engine that checks the device at its start holds nothing yet.
+  const bool holds_nothing = row.allocator == "vLLM";
+  const auto pool = row.pool_bytes ? row.pool_bytes : row.used_bytes;
+  if (!own && !pool && !holds_nothing) return std::nullopt;
+  const std::uint64_t known =
+      clamped_sum(*row.available_bytes, own             ? *own
+                                        : holds_nothing ? 0
+                                                        : clamped_sum(pool.value_or(0), context_max));
+  if (known >= *device_bytes) return std::nullopt;
+  found.bytes = *device_bytes - known;
   return found;
 }
 

@@ -20,8 +20,19 @@ struct NamedProcess {
   std::string name;         // "process 3567"
   std::uint64_t bytes = 0;  // As printed, so to about half a percent.
   bool is_own = false;      // The one whose request failed; its pool is part of these bytes.
+  bool is_certain = true;   // Otherwise the figures say that it is the own one: in a container a process doesn't know
+                            // the number that the driver has for it, and PyTorch lists it among the others.
 };
-std::vector<NamedProcess> find_named_processes(const FailureRow& row);
+std::vector<NamedProcess> find_named_processes(const FailureRow& row,
+                                               std::optional<std::uint64_t> device_bytes = std::nullopt);
+
+// What others hold of the device, as far as the text of a failure says it: the processes that it lists, or what its
+// figures leave.
+struct HeldElsewhere {
+  std::uint64_t bytes = 0;
+  std::vector<NamedProcess> processes;  // Largest first. Empty if only their sum is known, to about 1 GiB.
+};
+std::optional<HeldElsewhere> find_held_elsewhere(const FailureRow& row, std::optional<std::uint64_t> device_bytes);
 
 enum class BudgetPart : std::uint8_t {
   requested,  // In use in frameworks' pools, without rounding as far as that is known.
@@ -39,7 +50,7 @@ struct BudgetRow {
   BudgetPart part = BudgetPart::requested;
   std::string name;  // "in use in the pool", "cuBLAS"
   std::uint64_t bytes = 0;
-  bool is_derived = false;  // From the others; false: recorded or reported.
+  bool is_derived = false;  // From the others. False: recorded or reported.
 };
 
 struct DeviceBudget {
@@ -52,8 +63,8 @@ struct DeviceBudget {
 struct DeviceTime {
   std::size_t stream = 0;
   std::uint32_t heap = 0;
-  std::uint64_t position = 0;               // Of the stream.
-  std::optional<std::uint64_t> free_bytes;  // On the device, as the driver said then. Absent: it is in the rest.
+  std::uint64_t position = 0;               // In the stream.
+  std::optional<std::uint64_t> free_bytes;  // On the device, as the driver said then. Absent if it is in the rest.
   std::vector<NamedProcess> processes;      // As the text of a failure names them.
 };
 // `states`: at that time. Nothing where the device's size or the pool's size is unknown.

@@ -77,6 +77,17 @@ void find_segments(Diagnosis& found, const HeapState& heap) {
   found.segments = find_whole_segments(heap, wanted - there);
 }
 
+std::vector<ListedMemory> find_listed_memory(const Trace& trace, const std::vector<StreamState>& states,
+                                             std::size_t stream) {
+  std::vector<ListedMemory> listed;
+  for (const HeapInfo& heap : trace.streams[stream].definitions().heaps()) {
+    if (heap.id == 0 || heap.layer != wire::Layer::program) continue;
+    Holders holders = HolderFinder(trace, states, {static_cast<std::uint32_t>(stream), heap.id}).find();
+    if (holders.bytes > 0) listed.push_back({heap.name, std::move(holders)});
+  }
+  return listed;
+}
+
 }  // namespace
 
 Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth, PassControl* control) {
@@ -106,10 +117,13 @@ Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth
   found.holders = holders.find();
   if (found.facts.last_fit && *found.facts.last_fit > 0) found.holders_since_fit = holders.find(*found.facts.last_fit);
   find_segments(found, states[request.stream].heap(failure.heap));
+  if (found.row.line && found.cause.framework != Framework::tpu)
+    found.listed = find_listed_memory(trace, states, request.stream);
   if (found.facts.driver_bytes)
-    found.budget = find_device_budget(trace, states,
-                                      {request.stream, found.facts.heap, found.facts.event, found.facts.driver_bytes,
-                                       find_named_processes(found.row)});
+    found.budget = find_device_budget(
+        trace, states,
+        {request.stream, found.facts.heap, found.facts.event, found.facts.driver_bytes,
+         find_named_processes(found.row, find_device_bytes(stream, found.facts.heap, found.facts.event))});
   found.growth = find_growth(trace, heap, states[request.stream], LoopEnd::still_runs, found.facts.stack);
   advise();
   if (depth == Depth::full) {

@@ -22,6 +22,12 @@
 
 namespace hbmscope {
 
+// What a log itself says of memory beside the failure: the largest buffers of the program, or what an engine has taken.
+struct ListedMemory {
+  std::string name;  // "ggml at its start"
+  Holders holders;
+};
+
 struct Diagnosis {
   std::size_t stream = 0, index = 0;  // failures()[index] of that stream.
   FailureRow row;
@@ -29,11 +35,12 @@ struct Diagnosis {
   CauseOfFailure cause;
   // Just before the failure: all, and what was allocated since the request would last have fit. Empty in a brief one.
   Holders holders, holders_since_fit;
-  std::optional<DeviceBudget> budget;  // Of its device; absent: a figure is unknown, or it is a brief one.
-  std::optional<Growth> growth;        // Over the steps before it; absent: no steps are marked, or it is a brief one.
-  // Of PyTorch, without expandable segments: those whose blocks the program could have freed, so that the driver had
-  // enough. Absent: all would not have been enough, or it is a brief one.
+  std::optional<DeviceBudget> budget;  // For its device. Absent if a figure is unknown, or it is a brief one.
+  std::optional<Growth> growth;        // Over the steps before it. Absent if no steps are marked, or it is a brief one.
+  // For PyTorch without expandable segments: those whose blocks the program could have freed, so that the driver had
+  // enough. Absent if all would not have been enough, or it is a brief one.
   std::optional<WholeSegments> segments;
+  std::vector<ListedMemory> listed;     // In a brief one nothing.
   std::optional<PoolCosts> pool_costs;  // Absent: its allocator can't be replayed, or it is a brief one.
   std::vector<Advice> advice;
 };

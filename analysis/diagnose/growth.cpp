@@ -170,7 +170,7 @@ class SurvivorFinder {
 
  private:
   struct Line {
-    Holder holder;  // Of these steps only.
+    Holder holder;  // In these steps only.
     std::set<std::size_t> steps;
     std::uint64_t kept_bytes = 0, current_bytes = 0;
     bool is_survivor = false;

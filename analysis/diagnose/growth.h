@@ -32,8 +32,8 @@ struct Growth {
   // All live bytes that the survivors' lines made in the loop, also before these steps, but for the current one. Where
   // no line is known: what the heap had more at the last step than at the second one of the loop.
   std::uint64_t kept_bytes = 0;
-  std::uint64_t current_bytes = 0;  // Of the current step, by these lines: no more than a step adds.
-  std::string held_by;  // The variable that holds the most of it: "history (global of train.py)"; empty: unknown.
+  std::uint64_t current_bytes = 0;  // Allocated in the current step by these lines: no more than a step adds.
+  std::string held_by;  // The variable that holds the most of it: "history (global of train.py)". Empty if unknown.
 };
 
 // `state`: of the heap's stream at the failure. Nothing if there are fewer than `steps_min` marks of steps before it:
@@ -41,19 +41,19 @@ struct Growth {
 inline constexpr std::size_t steps_min = 8, steps_max = 64;
 // The loop must still run at that time, or may have ended before it.
 enum class LoopEnd : std::uint8_t { still_runs, any };
-// `failed_stack`: that of the request that failed then; 0: unknown, or none did.
+// `failed_stack`: that of the request that failed then. 0 if it is unknown, or none did.
 std::optional<Growth> find_growth(const Trace& trace, HeapKey heap, const StreamState& state,
                                   LoopEnd end = LoopEnd::still_runs, std::uint32_t failed_stack = 0);
 
 // "250 MiB more each step, held by history (global of train.py), made at train.py:16"
 std::string text_from_growth(const Growth& growth);
-// Of the line that keeps the most: "train.py:16"; its function, where no place is known; empty: no line is known.
+// The line that keeps the most: "train.py:16"; its function, where no place is known. Empty if no line is known.
 std::string made_at(const Growth& growth);
 
 // What a heap in which nothing failed grows by, and for how long it can.
 struct Outlook {
   Growth growth;  // A steady one.
-  // Of the pool, else the device's size; else what a pool of one region had at the peak. Absent: unknown.
+  // The limit of the pool, else the device's size, else what a pool of one region had at the peak. Absent if unknown.
   std::optional<std::uint64_t> limit_bytes;
   bool may_grow = false;                       // The pool, beyond that.
   std::optional<std::uint64_t> steps_at_most;  // From the peak to the limit, if everything else stays as it was.

@@ -22,7 +22,7 @@ struct HeapAt {
   std::uint64_t position = 0;  // The stream's position at that time.
 };
 
-// One figure of both; absent: the source does not report it, or it is undefined.
+// One figure of both. Absent if the source does not report it, or it is undefined.
 struct ComparisonRow {
   enum class Unit : std::uint8_t { bytes, count, percent };  // Percent: in hundredths.
   std::string_view name;

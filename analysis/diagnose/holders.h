@@ -34,7 +34,8 @@ struct Holders {
 
 std::string_view text_from_by(Holders::By by);  // "code", "category", "tag", "size"
 
-// Of one heap at the time of `states`, one per stream of the trace; all must outlive it. Collects the live blocks once.
+// What one heap holds at the time of `states`, one per stream of the trace; all must outlive it. Collects the live
+// blocks once.
 class HolderFinder {
  public:
   HolderFinder(const Trace& trace, const std::vector<StreamState>& states, HeapKey heap);
@@ -50,7 +51,7 @@ class HolderFinder {
   HeapKey heap_;
   std::vector<LentStack> lent_;
   BlockLabels labels_;
-  std::vector<LiveRow> rows_;  // Of the heap.
+  std::vector<LiveRow> rows_;  // In the heap.
 };
 
 }  // namespace hbmscope

@@ -49,7 +49,7 @@ void lift(LiftedRules& rules, PoolCost cost) {
   }
 }
 
-// The rules that this allocator has, and these requests could meet. Empty: it is an allocator without such rules.
+// The rules that this allocator has, and these requests could meet. Empty if it is an allocator without such rules.
 std::vector<PoolCost> find_rules(const allocator::AllocatorOptions& options, const DeviceRequests& requests) {
   std::vector<PoolCost> found;
   if (std::holds_alternative<allocator::pytorch::Options>(options)) {

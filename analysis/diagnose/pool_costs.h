@@ -23,11 +23,11 @@ namespace hbmscope {
 enum class PoolCost : std::uint8_t {
   kept,           // By the pool, instead of being given back at once: cached segments, the end of a preallocated pool.
   pending,        // Freed by the program, but other streams were still using it.
-  private_pools,  // Of graphs and MemPools: their free blocks serve nobody else.
+  private_pools,  // Pools of graphs and MemPools: their free blocks serve nobody else.
   other_streams,  // Free blocks of one stream don't serve another one.
   wrong_end,      // Free blocks at one end of the pool don't serve the other memory space.
   unsplit,        // The rest of a block that was too small to be split off.
-  rounding,       // Of requests to the step of the allocator.
+  rounding,       // Requests are rounded up to the step of the allocator.
   fragmentation,  // What is left without all these rules.
 };
 std::string_view text_from_pool_cost(PoolCost cost);  // "unsplit remainders"
@@ -43,10 +43,10 @@ struct PoolCostPart {
 // At one time.
 struct PoolCosts {
   std::uint64_t position = 0;  // The number of events before it.
-  // Of the last one that was a request or a free, since the stream began; absent: there was none, or no times.
+  // When the last request or free was, since the stream began. Absent if there was none, or no times.
   std::optional<std::int64_t> since_start_ns;
-  std::uint64_t pool_bytes = 0;                      // Of the replay under the job's own settings.
-  std::uint64_t requested_bytes = 0;                 // Of the blocks that the program has not freed.
+  std::uint64_t pool_bytes = 0;                      // In the replay under the job's own settings.
+  std::uint64_t requested_bytes = 0;                 // In blocks that the program has not freed.
   std::optional<std::uint64_t> recorded_pool_bytes;  // Absent: the source reports no regions.
   // In the order of PoolCost, without rules that can't apply. They add up to pool_bytes - requested_bytes.
   std::vector<PoolCostPart> parts;
@@ -58,9 +58,9 @@ struct PoolCosts {
 // `now` and others, evenly spaced up to `end`; ascending, each once.
 std::vector<std::uint64_t> positions_over_time(std::uint64_t end, std::uint64_t now, std::size_t count);
 
-// Of all pools of the heap's device together, each after that many events, ascending. Errors: the source has no
+// For all pools of the heap's device together, each after that many events, ascending. Errors: the source has no
 // requests, or only lists blocks, its allocator or the size of its device is unknown, or it has more than five million
-// events. Empty: it was cancelled.
+// events. Empty if it was cancelled.
 Result<std::vector<PoolCosts>> compute_pool_costs(const Trace& trace, HeapKey heap,
                                                   std::span<const std::uint64_t> positions, PassControl& control);
 

@@ -20,7 +20,8 @@ struct ProgramNeed {
 // Sufficient changes first. Empty if the program fits.
 std::vector<Advice> advise_on_program(const ProgramNeed& need);
 
-// What took the memory of a device when a program was refused, or when most was in use; 0: nothing, or unknown.
+// What took the memory of a device when a program was refused, or when most was in use. 0 if nothing did, or it is
+// unknown.
 struct DeviceUse {
   std::uint64_t device_bytes = 0;
   std::uint64_t temporary_bytes = 0;
@@ -29,7 +30,7 @@ struct DeviceUse {
   std::uint64_t kept_argument_bytes = 0;  // Arguments that no output replaces.
   std::uint64_t unused_bytes = 0;         // Arrays that the program in progress doesn't use.
   std::uint64_t padding_bytes = 0;
-  std::string larger_generations;  // Those with enough memory: "v5p, v6e"; empty: none, or nothing was missing.
+  std::string larger_generations;  // Those with enough memory: "v5p, v6e". Empty if none, or nothing was missing.
 };
 // What it is about, the most bytes first; parts below a fiftieth of the device are left out.
 std::vector<Advice> advise_on_use(const DeviceUse& use);

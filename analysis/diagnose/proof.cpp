@@ -16,7 +16,7 @@ namespace {
 struct Candidate {
   Scenario scenario;
   Advice advice;
-  std::string given;  // The words of the advice that it replaces; empty: it is a new one.
+  std::string given;  // The words of the advice that it replaces. Empty if it is a new one.
   bool is_fraction = false;
 };
 

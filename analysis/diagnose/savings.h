@@ -45,7 +45,7 @@ struct SavingsSet {
 };
 
 struct Savings {
-  UsePoint peak;  // Of bytes in use, the first time if there are several; zero if the heap never held anything.
+  UsePoint peak;  // The most bytes in use, the first time if there are several; zero if the heap never held anything.
   bool is_inexact = false;        // As HeapPeak::is_inexact: events were lost, or sizes are unknown.
   std::vector<SiteSaving> sites;  // By savings, then by bytes at the peak, then by name.
   std::optional<SavingsSet> set;  // If it was requested, and the heap ever held anything.
@@ -56,8 +56,8 @@ struct SavingsRequest {
   std::optional<std::uint64_t> lower_by_bytes;  // 1 or more.
 };
 
-// Of one heap of the trace; of a heap that the trace doesn't have, nothing is in use. One pass over its stream, three
-// with lower_by_bytes. Nothing if it was cancelled.
+// Looks at one heap of the trace; in a heap that the trace doesn't have, nothing is in use. One pass over its stream,
+// three with lower_by_bytes. Nothing if it was cancelled.
 std::optional<Savings> compute_savings(const Trace& trace, HeapKey heap, const SavingsRequest& request,
                                        PassControl* control);
 

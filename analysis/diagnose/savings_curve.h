@@ -15,7 +15,7 @@ namespace hbmscope {
 struct UsePoint {
   std::uint64_t in_use_bytes = 0;
   std::uint64_t position = 0;  // After that many events.
-  std::int64_t time_ns = 0;    // Of the last of these events; 0 at the start.
+  std::int64_t time_ns = 0;    // The time of the last of these events; 0 at the start.
   friend bool operator==(const UsePoint&, const UsePoint&) = default;
 };
 
@@ -27,7 +27,7 @@ class RisingCurve {
   }
   std::uint64_t size() const { return size_; }  // Points added so far.
 
-  // The highest of the points from number `from` on, the earliest of equal ones; null: there is no such point.
+  // The highest of the points from number `from` on, the earliest of equal ones. Null if there is no such point.
   const UsePoint* highest_since(std::uint64_t from) const {
     if (from >= size_) return nullptr;
     const auto found = std::lower_bound(highest_.begin(), highest_.end(), from,

@@ -18,7 +18,7 @@ namespace hbmscope {
 Result<WhatIfSource> find_pool_source(const Trace& trace, HeapKey heap);
 
 struct PoolSavings {
-  std::uint64_t peak_pool_bytes = 0;  // Of the replay with all requests.
+  std::uint64_t peak_pool_bytes = 0;  // In the replay with all requests.
   Confidence confidence = Confidence::approximate;
   std::vector<std::int64_t> saves_bytes;  // By site, in the order of the given ones. Below 0: it would be larger.
 };

@@ -32,7 +32,7 @@ struct Site {
   friend bool operator==(const Site&, const Site&) = default;
 };
 
-// Of one stream, which must outlive it.
+// The sites of one stream, which must outlive it.
 class SiteTable {
  public:
   SiteTable(const Stream& stream, SiteBy by);

@@ -15,7 +15,7 @@ namespace hbmscope {
 
 struct WholeSegments {
   std::vector<AddressRange> segments;                     // By address.
-  std::uint64_t bytes = 0, in_use_bytes = 0, blocks = 0;  // Of these segments together.
+  std::uint64_t bytes = 0, in_use_bytes = 0, blocks = 0;  // In these segments together.
   // No other set of at least `wanted` bytes has less in use. False: chosen one by one, because there are too many.
   bool is_smallest = true;
 };

@@ -14,7 +14,7 @@
 namespace hbmscope {
 
 // The place of a process among those that share a model: its stage of the pipeline, its part of each tensor, its
-// replica, its experts. Absent: unknown.
+// replica, its experts. Absent if unknown.
 struct RankCoordinates {
   std::optional<std::uint32_t> pp, tp, dp, ep;
 };

@@ -43,7 +43,7 @@ struct RankDigest {
   std::string file;
   std::optional<std::uint32_t> rank;
   std::string host, process, command, device_uuid, device_name;  // Empty: unknown.
-  std::uint64_t begun_ms = 0;                                    // Since 1970; 0: unknown.
+  std::uint64_t begun_ms = 0;                                    // Since 1970. 0 if unknown.
   std::optional<std::int64_t> duration_ns;
   std::uint64_t events = 0, lost = 0;
   bool is_complete = true;  // False: the end of the file is missing, or parts of it are damaged.

@@ -27,7 +27,7 @@ struct CodeSite {
   std::string function = {}, file = {};
   std::int64_t line = 0;
   bool is_library = false;   // Drawn dim.
-  bool is_own_line = false;  // Of a stack the innermost line in your code, whatever it calls.
+  bool is_own_line = false;  // The innermost line of a stack in your code, whatever it calls.
   friend bool operator==(const CodeSite&, const CodeSite&) = default;
 };
 
@@ -58,7 +58,7 @@ enum class Unit : std::uint8_t {
   bytes,
   count,
   amount,  // In the unit of the profile that the table is about (Table::amount_unit).
-  share,   // Of 1.
+  share,   // A part of 1.
   nanoseconds,
   time,     // Nanoseconds since the first event: "12.500000 s".
   address,  // "0x7f1200000000", in JSON too: it exceeds the range of JSON's numbers.
@@ -121,7 +121,8 @@ struct Column {
   std::uint8_t rank = 0;
   bool is_hidden = false;  // At first; the window's menu of columns shows it.
   bool is_dim = false;
-  // The column that has the share of this one, as a number of columns to the right; it is then drawn as a bar. 0: none.
+  // The column that has the share of this one, as a number of columns to the right; it is then drawn as a bar. 0 if
+  // there is none.
   std::uint8_t share = 0;
   // In a list: a text with something before it ("Price: ") continues the line of the column before; a mark stands in
   // brackets behind the head.
@@ -173,7 +174,7 @@ struct Table {
   Audience audience = Audience::everyone;
   // What a click on the row does. May be missing.
   std::function<Action(std::size_t row)> action = {};
-  // Of the first text in the row, such as bad for what has grown. May be missing.
+  // How the first text in the row is shown, such as bad for what has grown. May be missing.
   std::function<Tone(std::size_t row)> tone = {};
 };
 

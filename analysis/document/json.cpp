@@ -208,7 +208,7 @@ std::optional<Json> brief_from_json(const Json& json, std::size_t characters) {
   for (const std::size_t limit : {400, 240, 120, 60, 30}) {
     Json brief = known_of(json);
     shorten_texts(brief, limit);
-    std::map<const Json*, std::size_t> cut_rows;  // Of each list; lists stay where they are while only rows are cut.
+    std::map<const Json*, std::size_t> cut_rows;  // By list; lists stay where they are while only rows are cut.
     while (size_of(brief) > characters) {
       Json* longest = nullptr;
       std::size_t bytes = 0;

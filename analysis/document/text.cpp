@@ -229,7 +229,7 @@ class Printer {
   };
   std::vector<Title> titles_;  // From the outermost part in; not yet printed.
   const TextStyle& style_;
-  bool is_inside_ = false;  // Of a part with a title.
+  bool is_inside_ = false;  // Inside a part with a title.
   std::string text_;
 };
 

@@ -12,7 +12,7 @@ namespace hbmscope {
 struct TextStyle {
   // Colours, if there are any; `is_title` of what is above rows.
   std::function<std::string(std::string_view text, Tone tone)> paint = {};
-  std::size_t width = 0;   // File names are shortened to stay within it; 0: never.
+  std::size_t width = 0;   // File names are shortened to stay within it. 0 means never.
   bool shows_all = false;  // All rows of all tables.
 };
 

@@ -69,7 +69,7 @@ std::optional<RecordedFailure> find_last_failure(const Trace& trace, bool has_li
   return std::nullopt;
 }
 
-// "train_step train.py:55" where the refused request was made; empty: unknown.
+// "train_step train.py:55" where the refused request was made. Empty if unknown.
 std::string find_line_of(std::uint64_t refused_bytes, const Trace& trace) {
   const auto found = find_last_failure(
       trace, true, [&](const FailureEvent& failure) { return failure.requested_bytes == refused_bytes; });
@@ -90,7 +90,7 @@ std::string text_from_last_out_of_memory(const Trace& trace) {
 struct MemoryEvidence {
   std::string recorded;  // What a framework's pool had no room for.
   std::optional<Refusal> refusal;
-  std::string line;                  // Of the refused request.
+  std::string line;                  // Where the refused request was made.
   bool is_unanswered = false;        // Nothing followed the refusal until the job's end.
   std::uint64_t torch_refusals = 0;  // Requests that PyTorch's allocator has refused.
   bool has_memory_dumps = false;
@@ -106,8 +106,8 @@ struct MemoryEvidence {
   }
 };
 
-// Of several failures the one that decides: lack of memory first, then the command's own. In a run that succeeded,
-// another failure of some process is the job's own business.
+// The failure that decides, if there are several: lack of memory first, then the command's own. In a run that
+// succeeded, another failure of some process is the job's own business.
 std::optional<DryRunFailure> choose_failure(const DryRunFindings& found) {
   const ProcessReport* chosen = nullptr;
   const auto rank = [&](const ProcessReport& report) {
@@ -193,7 +193,7 @@ std::optional<RecordedVerdict> find_recorded_verdict(const Trace& trace) {
 
 namespace {
 
-// The most that the pool had from the driver; 0: unknown.
+// The most that the pool had from the driver. 0 if unknown.
 std::uint64_t pool_peak_of(const Stream& stream, std::uint32_t heap) {
   std::uint64_t bytes = 0;
   for (const TimelineBucket& bucket : stream.timeline(heap).buckets(0, std::numeric_limits<std::uint64_t>::max(), 1)) {

@@ -24,12 +24,12 @@ namespace hbmscope {
 
 // Which devices it ran on, how many, and how large they are.
 struct EmulatedMachine {
-  allocator::DevicePreset device;  // Of a TPU: name and title only.
+  allocator::DevicePreset device;  // For a TPU, name and title only.
   int count = 1;                   // GPUs: 1 to device::device_count_max. TPUs: as JAX counts them (generation.h).
-  // Of each device: as cuMemGetInfo reports it, or what the TPU's compiler allows a program.
+  // Each device's memory: as cuMemGetInfo reports it, or what the TPU's compiler allows a program.
   std::uint64_t device_bytes = 0;
   const allocator::tpu::Generation* tpu = nullptr;  // Null: GPUs.
-  std::string topology;                             // Of TPUs: "v5e:2x4".
+  std::string topology;                             // For TPUs: "v5e:2x4".
 
   // "GPU 3", "TPU 3".
   std::string name_of_device(int number) const;
@@ -49,10 +49,10 @@ struct TpuPeak {
   std::uint64_t arguments = 0;           // Arrays that the program in progress got or made.
   std::uint64_t program = 0;             // Temporaries of the largest loaded program, and the code of all.
   std::uint64_t others = 0;              // Other arrays.
-  std::uint64_t padding = 0;             // Of all these arrays, to whole tiles.
-  std::string in_progress;               // "jit_train_step"; empty: no program.
-  std::uint64_t plan = 0;                // Of that program: its number in the folder of plans.
-  std::uint64_t execution = 0;           // Of that program, from 1.
+  std::uint64_t padding = 0;             // What padding to whole tiles adds to these arrays.
+  std::string in_progress;               // "jit_train_step". Empty means no program.
+  std::uint64_t plan = 0;                // That program's number in the folder of plans.
+  std::uint64_t execution = 0;           // Counted from 1 for that program.
   std::uint64_t host_bytes = 0;          // The most in pinned host memory, at any time.
   std::uint64_t moves = 0, unloads = 0;  // Buffers that defragmentation has moved, programs that made room.
 };
@@ -74,14 +74,14 @@ struct TpuRun {
   std::uint64_t compared_executions = 0, differing_executions = 0;
   // What had to be guessed: layouts of so many arrays, aliases of so many programs.
   std::uint64_t guessed_layouts = 0, programs_without_aliases = 0;
-  std::string refused_program;  // The last one that the compiler refused; empty: none.
-  std::string unsupported;      // The first function of PJRT that isn't emulated and was called; empty: none.
+  std::string refused_program;  // The last one that the compiler refused. Empty if there is none.
+  std::string unsupported;  // The first function of PJRT that isn't emulated and was called. Empty if there is none.
   // What was missing when memory ran out, and for what: "jit_train_step", or empty for an array.
   std::optional<std::uint64_t> over_bytes;
   std::string over_program;
   bool is_of_hbm = true;  // Otherwise of VMEM or another memory of the chip.
   bool is_quick = false;  // Compiled at a lower level of optimisation.
-  std::string plans;      // The folder with the programs' memory plans; empty: none.
+  std::string plans;      // The folder with the programs' memory plans. Empty if there is none.
   std::optional<PlannedProgram> refused;
   std::optional<PlannedProgram> at_peak;  // In progress on the fullest device when most was in use.
 };
@@ -90,13 +90,13 @@ struct TpuRun {
 // depend on them, and a dry run does not prove what follows.
 struct ValueRead : ReadPlace {
   std::uint64_t count = 0;
-  std::uint64_t bytes_max = 0;  // Of one read.
+  std::uint64_t bytes_max = 0;  // In one read.
 };
 
 // What one process saw of training with PyTorch.
 struct TrainingReport {
   bool has_optimizer = false;          // It made one.
-  std::optional<std::uint64_t> steps;  // Of all its optimizers; absent: unknown.
+  std::optional<std::uint64_t> steps;  // Steps of all its optimizers. Absent if unknown.
 };
 
 // What the run as a whole saw of it.
@@ -109,7 +109,7 @@ struct Training {
 // What a verdict of a dry run does not prove.
 struct DryRunProof {
   std::vector<ValueRead> reads;   // Those that decide sizes first, then by their number.
-  std::uint64_t large_reads = 0;  // Of whole outputs, which seldom decide anything.
+  std::uint64_t large_reads = 0;  // Reads of whole outputs, which seldom decide anything.
   Training training;
 };
 
@@ -119,20 +119,20 @@ struct DryRunProof {
 struct FrameworkUse {
   std::string framework;  // "jax", "torch"
   std::int64_t pid = 0;
-  std::optional<std::uint32_t> ordinal;  // Of the device, as the process numbers it; absent: unknown.
+  std::optional<std::uint32_t> ordinal;  // The device, as the process numbers it. Absent if unknown.
   std::optional<std::uint64_t> peak_in_use_bytes, peak_pool_bytes;
-  std::optional<std::uint64_t> limit_bytes;       // Of what is in use: XLA's pool.
-  std::optional<std::uint64_t> pool_limit_bytes;  // Of the pool: PyTorch's memory fraction.
+  std::optional<std::uint64_t> limit_bytes;       // Limits what is in use: XLA's pool.
+  std::optional<std::uint64_t> pool_limit_bytes;  // Limits the pool: PyTorch's memory fraction.
 };
 
 // One device, in bytes.
 struct DeviceNeed {
   int device = 0;  // Its number on the machine, whatever CUDA_VISIBLE_DEVICES hides.
   std::uint64_t total_bytes = 0, context_bytes = 0;
-  std::uint64_t peak_bytes = 0;  // Of all that processes took at one time, their contexts included.
+  std::uint64_t peak_bytes = 0;  // What all processes took at one time, their contexts included.
   std::size_t processes = 0;     // That used it.
   std::vector<FrameworkUse> frameworks;
-  std::optional<TpuPeak> tpu;  // Of an emulated TPU.
+  std::optional<TpuPeak> tpu;  // For an emulated TPU.
 
   // What more would have fit.
   std::uint64_t spare_bytes() const;
@@ -143,7 +143,7 @@ struct DeviceNeed {
 struct DryRunFailure {
   std::string type, text;  // "XlaRuntimeError", "RESOURCE_EXHAUSTED: Out of memory while ..."
   bool is_out_of_memory = false;
-  std::string function, file;  // The innermost frame of the user's code; empty: unknown.
+  std::string function, file;  // The innermost frame of the user's code. Empty if unknown.
   int line = 0;
   std::int64_t pid = 0;
 };
@@ -158,20 +158,21 @@ enum class DryRunOutcome : std::uint8_t {
 struct DryRun {
   EmulatedMachine machine;
   DryRunOutcome outcome = DryRunOutcome::unknown;
-  std::string reason;             // Of "failed" and "unknown", if there is no failure: "exit code 3".
+  std::string reason;             // For "failed" and "unknown", if there is no failure: "exit code 3".
   std::vector<DeviceNeed> needs;  // By device.
   std::optional<DryRunFailure> failure;
-  std::string survived;      // Lack of memory that the job went on from: "PyTorch refused 2 requests"; empty: none.
-  std::string refused_last;  // What the driver refused, with no retry until the job failed with another error.
-  std::vector<DryRunHolder> holders;  // Largest first; empty: unknown.
+  // Lack of memory that the job went on from: "PyTorch refused 2 requests". Empty if there is none.
+  std::string survived;
+  std::string refused_last;           // What the driver refused, with no retry until the job failed with another error.
+  std::vector<DryRunHolder> holders;  // Largest first. Empty if unknown.
   DryRunProof proof;
   int exit_code = 0;
   std::string recording;               // Empty: there is none.
-  std::shared_ptr<const Trace> trace;  // What it contains; null: there is none.
-  std::uint64_t host_peak_bytes = 0;   // Of the largest process.
-  std::optional<TpuRun> tpu;           // Of an emulated slice.
+  std::shared_ptr<const Trace> trace;  // What it contains. Null if there is none.
+  std::uint64_t host_peak_bytes = 0;   // In the largest process.
+  std::optional<TpuRun> tpu;           // For an emulated slice.
 
-  const DeviceNeed* fullest() const;  // The device with the least to spare; null: none was used.
+  const DeviceNeed* fullest() const;  // The device with the least to spare. Null if none was used.
 };
 
 // What one process reported of itself (allocator/device/python/hbmscope_dry_run.py).
@@ -201,14 +202,14 @@ struct DryRunFindings {
   int exit_code = 0;                   // As in a shell.
   std::string exit_text;               // In words: "exit code 3", "killed by SIGKILL".
   bool is_interrupted = false;         // By a signal that a person or a scheduler sends.
-  std::int64_t pid = 0;                // Of the command itself.
+  std::int64_t pid = 0;                // The command itself.
   std::vector<ProcessReport> reports;  // By process.
   device::AccountsReport accounts;
   std::vector<allocator::tpu::TpuAccount> tpu_accounts;
   std::string recording;          // Empty: there is none.
   std::optional<Source> at_peak;  // The recording when most was in use.
   bool has_memory_dumps = false;  // XLA's allocator wrote one: it refused a request, perhaps for a moment only.
-  std::string doubt;              // Why a framework may not have used the devices; empty: no reason is known.
+  std::string doubt;              // Why a framework may not have used the devices. Empty if no reason is known.
   std::uint64_t host_peak_bytes = 0;
   std::optional<TpuRun> tpu = {};  // What is known of an emulated slice before its account is read.
 };
@@ -241,16 +242,16 @@ inline constexpr std::array<const char*, 2> not_emulated = {
 
 // The parts of judge_dry_run, and the words of the verdict.
 
-// The lines in a recording, a dump or a program's plan, when most was in use; the largest first. Empty: unknown.
+// The lines in a recording, a dump or a program's plan, when most was in use; the largest first. Empty if unknown.
 std::vector<DryRunHolder> find_holders(const Source& at_peak);
 // "5.00 GiB by init_weights train.py:10, 256 MiB by ...": the largest three. One that holds less than a hundredth of
 // `total_bytes` is left out.
 std::string text_from_holders(std::span<const DryRunHolder> holders, std::uint64_t total_bytes);
-// `trace`: the run's recording; null: there is none, and no line is known.
+// `trace`: the run's recording. Null if there is none, and no line is known.
 std::vector<ValueRead> value_reads_from(std::span<const device::ValueReads> reads, const Trace* trace);
 Training training_from(std::span<const TrainingReport> reports, const Trace* trace);
 
-// Whole lines, for below the headline; empty: there is nothing to say.
+// Whole lines, for below the headline. Empty if there is nothing to say.
 std::string text_from_proof(const DryRunProof& proof);
 // For a note below the table of a sweep: "sizes", "values", "training".
 std::vector<std::string> doubts_of(const DryRunProof& proof);
@@ -261,7 +262,7 @@ void explain_tpu_run(DryRun& run);
 
 // "13.1 GiB of 15.7 GiB on the fullest of 8 chips, in execution 2 of jit_train_step (arguments 9.41 GiB, ...)"
 std::string text_from_tpu_need(const DryRun& run, const DeviceNeed& need);
-// "over by 2.15 GiB in jit_train_step: "; empty: unknown.
+// "over by 2.15 GiB in jit_train_step: ". Empty if unknown.
 std::string text_from_missing(const TpuRun& run);
 // The lines below the headline: what would help, what is assumed.
 std::string text_below_tpu_headline(const DryRun& run);

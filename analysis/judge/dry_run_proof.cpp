@@ -40,7 +40,7 @@ std::span<const ValueRead> sizing_reads(std::span<const ValueRead> reads) {
   return reads.first(static_cast<std::size_t>(end - reads.begin()));
 }
 
-// What a program that has made an optimizer did not do; empty: it has trained, or it is not known.
+// What a program that has made an optimizer did not do. Empty if it has trained, or it is not known.
 std::string text_from_training(const DryRunProof& proof) {
   const Training& training = proof.training;
   if (!training.has_optimizer || !training.steps) return {};

@@ -104,7 +104,7 @@ std::string text_at_peak(const DryRun& run) {
   return fmt::format("{}: {}.\n", of_what, lines);
 }
 
-// Of what fits: whatever failed says that it may need more.
+// Only where it fits: whatever failed says that it may need more.
 std::string text_from_proof(const DryRun& run) {
   if (run.outcome == DryRunOutcome::fits) return text_from_proof(run.proof);
   if (run.outcome != DryRunOutcome::failed || run.proof.reads.empty()) return "";

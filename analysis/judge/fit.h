@@ -36,7 +36,7 @@ struct FitRow {
   std::optional<std::uint64_t> usable_bytes, needed_bytes;
   std::optional<bool> fits = false;         // Nothing if it is unknown; `room` says why.
   std::string headline;                     // "fits", "does not fit", "does not run in full", "unknown"
-  std::optional<std::int64_t> spare_bytes;  // Spare HBM; negative: over.
+  std::optional<std::int64_t> spare_bytes;  // Spare HBM. Negative if it is over.
   std::string room;                         // "2.10 GiB to spare", "over by 7.00 MiB of vmem"
   std::vector<WorkloadReason> reasons;      // For a workload that does not fit.
   std::vector<Advice> advice;               // Empty if it fits.
@@ -70,7 +70,7 @@ Result<WorkloadFit> fit_workload(const OpenedWorkload& opened, const std::vector
 
 // --fail-if: a condition on these fields is checked for each row.
 std::span<const WhereField> fit_gate_fields();
-// `program`: goes before the row's target in the subject's name; empty: it is the only one.
+// `program`: goes before the row's target in the subject's name. Empty if it is the only one.
 void add_fit_subjects(const std::vector<FitRow>& rows, const std::string& program, std::vector<GateSubject>& subjects);
 
 }  // namespace hbmscope

@@ -51,12 +51,13 @@ class GateSubject {
 Result<std::optional<std::string>> find_gate_failure(const std::string& expression, std::span<const WhereField> fields,
                                                      const std::vector<GateSubject>& subjects);
 
-// Of a trace, for each heap that counts: the fields are peak, pool, limit, in_use, largest_free, fragmentation, margin,
-// growth_per_step, failures, verdict, heap and device. The figures are those at the end, but for the peaks.
+// For a trace, checked for each heap that counts: the fields are peak, pool, limit, in_use, largest_free,
+// fragmentation, margin, growth_per_step, failures, verdict, heap and device. The figures are those at the end, but for
+// the peaks.
 std::span<const WhereField> trace_gate_fields();
 Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const Trace& trace);
 
-// Of a report or a comparison of profiles: a condition that names a device or a kind is checked for each device or
+// For a report or a comparison of profiles: a condition that names a device or a kind is checked for each device or
 // kind, any other condition for the totals. The condition that was true, as a sentence; nothing if none was.
 Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const ProfileView& view);
 Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const ProfileDiff& diff);

@@ -39,7 +39,7 @@ void add_report(const tpu::TpuAccount& account, TpuRun& run) {
   run.over_program = refusal.program.text;
 }
 
-// Of processes that had the slice one after the other, the one that needed most counts.
+// If processes had the slice one after the other, the one that needed most counts.
 void add_device(int number, const tpu::DeviceAccount& device, const EmulatedMachine& machine,
                 std::vector<DeviceNeed>& needs) {
   auto need = std::find_if(needs.begin(), needs.end(), [&](const DeviceNeed& one) { return one.device == number; });

@@ -19,18 +19,18 @@ struct AttachedFacts {
   bool is_left_alone = false;               // Nothing was loaded into it.
   std::int64_t since_start_ns = 0;          // When: since the stream's first event.
   std::optional<std::int64_t> realtime_ns;  // Since 1970.
-  std::optional<std::uint64_t> held_bytes;  // On all devices, with the driver's own memory; absent: unknown.
+  std::optional<std::uint64_t> held_bytes;  // On all devices, with the driver's own memory. Absent if unknown.
   std::int64_t reported_after_ns = 0;       // When the driver was queried, relative to attaching.
   std::uint64_t identified_bytes = 0;       // In use in device heaps at that time.
   // What its frameworks' pools had in use before, by their own sums, and what of that is in use and not identified in
-  // the end; absent: no pool reported it.
+  // the end. Absent if no pool reported it.
   std::optional<std::uint64_t> before_in_pools_bytes;
   std::uint64_t not_identified_bytes = 0;
   // How its CUDA driver calls are recorded in the end: "CUDA driver calls are recorded with CUPTI (...)", "... not
-  // recorded: CUPTI is in use". Empty: unknown.
+  // recorded: CUPTI is in use". Empty if unknown.
   std::string driver_calls;
   bool are_calls_recorded = false, may_be_recorded_later = false;  // Later: it has not loaded a driver yet.
-  std::optional<std::int64_t> calls_since_ns;  // Since when, relative to attaching; absent: from the start.
+  std::optional<std::int64_t> calls_since_ns;  // Since when, relative to attaching. Absent means from the start.
 };
 
 // For the streams whose observer reports it, in their order. Costs one seek per stream.

@@ -45,7 +45,7 @@ struct BlockChanges {
 
 struct BlockDiffRow {
   std::string function, file;  // The innermost frame in your code; both empty: none (no_line_text says which).
-  std::uint32_t line = 0;      // Two traces are compared without lines; then a line of `now`. 0: unknown.
+  std::uint32_t line = 0;      // Two traces are compared without lines; then a line of `now`. 0 if unknown.
   BlockChanges changes;
   bool is_autograd_thread = false;
 

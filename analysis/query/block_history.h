@@ -32,7 +32,7 @@ struct HeldRow {
   HeldEnd how = HeldEnd::lives;
   std::uint64_t end_event = no_event;
   std::optional<std::int64_t> end_ns;
-  std::uint32_t end_stack = 0;  // Who freed it; 0: unknown.
+  std::uint32_t end_stack = 0;  // Who freed it. 0 if unknown.
 };
 
 // The last change before the given time that freed a part of the range.
@@ -46,8 +46,9 @@ struct FreeSince {
 };
 
 struct AddressHistory {
-  std::vector<HeldRow> rows;       // The blocks over the range's first address, in order of time.
-  std::optional<FreeSince> since;  // For the whole range, before the given time; absent: since before the first event.
+  std::vector<HeldRow> rows;  // The blocks over the range's first address, in order of time.
+  // For the whole range, before the given time. Absent means since before the first event.
+  std::optional<FreeSince> since;
   // The row that is live at the given time; nothing if the address is free then.
   std::optional<std::size_t> now;
 };

@@ -35,7 +35,7 @@ std::string_view text_from_category(Category category) {
 }
 
 BlockLabels::BlockLabels(const Stream& stream) : definitions_(stream.definitions()) {
-  std::unordered_map<std::uint64_t, Site> sites;  // Of allocations with a category.
+  std::unordered_map<std::uint64_t, Site> sites;  // Allocations with a category.
   for (const Attribute& attribute : stream.attributes().rows()) {
     const std::string_view key = definitions_.text(attribute.key);
     if (key == "array") {

@@ -39,7 +39,7 @@ enum class Category : std::uint8_t {
 inline constexpr std::size_t category_count = 7;
 std::string_view text_from_category(Category category);  // "optimizer state"; "other" if unknown.
 
-// Of one stream. One pass over its attributes; the stream must outlive it.
+// The labels of one stream, found in one pass over its attributes. The stream must outlive it.
 class BlockLabels {
  public:
   explicit BlockLabels(const Stream& stream);
@@ -50,7 +50,7 @@ class BlockLabels {
   std::string_view holder(std::uint64_t allocation) const;
   Category category(const LiveBlock& block) const;
 
-  // "params['w'] f32[8,4]", or what is known of it; empty: nothing.
+  // "params['w'] f32[8,4]", or what is known of it. Empty if there is nothing.
   std::string title(std::uint64_t allocation) const;
 
   // Whether anything was said about what blocks are for.
@@ -98,7 +98,7 @@ class BlockLabels {
   bool has_categories_ = false;
 };
 
-// Of all streams of a trace.
+// One for each stream of a trace.
 std::vector<BlockLabels> labels_of(const Trace& trace);
 
 }  // namespace hbmscope

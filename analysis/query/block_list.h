@@ -40,10 +40,10 @@ std::string_view text_from_block_order(BlockOrder order);  // "size", "code", "s
 std::optional<BlockOrder> parse_block_order(std::string_view text);
 
 struct BlockQuery {
-  std::string where;  // As in block_where_fields(); empty: all.
+  std::string where;  // As in block_where_fields(). Empty means all.
   BlockOrder order = BlockOrder::size;
   bool is_ascending = false;
-  std::vector<HeapKey> heaps = {};  // Only their blocks; empty: of all.
+  std::vector<HeapKey> heaps = {};  // Only their blocks. Empty means of all.
 
   friend bool operator==(const BlockQuery&, const BlockQuery&) = default;
 };

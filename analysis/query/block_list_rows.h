@@ -37,7 +37,7 @@ struct LiveRows {
 std::optional<LiveRows> collect_live_rows(const Trace& trace, const std::vector<StreamState>& states, bool with_ends,
                                           PassControl* control = nullptr);
 
-// Everything known about a block; absent: unknown. Times are in ns.
+// Everything known about a block. Absent means unknown. Times are in ns.
 struct BlockFacts {
   LiveBlock block;
   std::uint32_t stream = 0;

@@ -22,12 +22,12 @@ inline constexpr std::string_view own_code_owner = "the program itself", no_stac
 struct DeviceAccount {
   std::size_t stream = 0;
   std::uint32_t device = 0;       // As the process numbers it.
-  std::uint64_t pools_bytes = 0;  // Of frameworks' pools whose inside is seen; used or free there.
+  std::uint64_t pools_bytes = 0;  // Frameworks' pools whose inside is seen; used or free there.
   // Allocated from the driver outside of them, in bytes, those with most first. Their sum and pools_bytes are what the
   // process has allocated from the driver; both count physical memory once.
   std::vector<OwnerBytes> owners;
   std::uint64_t kept_bytes = 0;  // By the driver's memory pools: reserved, and in no block.
-  // What the device last reported for this process, and for all (NVML); absent: not reported.
+  // What the device last reported for this process, and for all (NVML). Absent if not reported.
   std::optional<std::uint64_t> reported_bytes, all_processes_bytes;
   // The reported figure without everything that was explained at that time. Absent: not reported, or the report is from
   // before something that is explained, or the process was attached to, and had memory before that is not known.

@@ -24,7 +24,7 @@ struct DeviceRequests {
   std::uint64_t lived_before = 0;       // Blocks from before the first event: requested first, by address.
   std::uint64_t unknown_requests = 0;   // Blocks without a known requested size: their block size is used.
 
-  // The number of events up to and including that of each operation; 0: from before the first event.
+  // The number of events up to and including that of each operation. 0 means from before the first event.
   std::vector<std::uint64_t> positions;
   // When the program freed blocks whose memory was free only later, in order. Most often another stream used them.
   struct ProgramFree {

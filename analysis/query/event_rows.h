@@ -20,7 +20,7 @@ struct EventRow {
   std::uint32_t text = 0;             // String: tag, mark, counter, reason.
   // The affected block or region. `requested` is also the size of a failed request.
   std::optional<std::uint64_t> address, size, requested;
-  std::optional<std::uint64_t> allocation;  // The event that allocated the block; absent: before the stream.
+  std::optional<std::uint64_t> allocation;  // The event that allocated the block. Absent means before the stream.
   std::optional<std::int64_t> value;        // A counter's value.
   bool is_derived = false;                  // A free that the source did not record (wire::derived_free).
 

@@ -42,10 +42,10 @@ struct FailureFacts {
   bool is_inexact = false;  // Events of the heap were lost before, so free memory is computed from the others only.
   std::uint64_t needed_bytes = 0;  // Rounded as the allocator does, if its rule is known; else the requested size.
   std::optional<std::uint64_t> free_bytes, free_blocks, largest_free_bytes;
-  std::optional<std::uint64_t> driver_bytes;  // Free on the device, outside the pool; absent: unknown.
+  std::optional<std::uint64_t> driver_bytes;  // Free on the device, outside the pool. Absent if unknown.
   bool is_of_driver = false;                  // The request went to the driver, so there is no pool.
-  std::optional<std::uint64_t> limit_bytes;   // The limit of the pool; absent: unknown.
-  std::optional<std::uint64_t> pool_bytes;    // What the pool has taken from the device; absent: unknown.
+  std::optional<std::uint64_t> limit_bytes;   // The limit of the pool. Absent if unknown.
+  std::optional<std::uint64_t> pool_bytes;    // What the pool has taken from the device. Absent if unknown.
   std::optional<std::uint64_t> last_fit;      // The number of events at that time.
   std::optional<std::int64_t> last_fit_since_start_ns;
   // Only if is_free_known() and a region is that large. If a block had room, only in a pool with two ends, where that
@@ -60,7 +60,7 @@ struct FailureFacts {
   bool is_pool_at_limit() const;
   std::uint32_t stack = 0;                // The stack of the request.
   std::string reason;                     // In the words of its source; may be empty.
-  std::optional<std::uint64_t> log_line;  // Of the log that tells of it, from 1; such a heap has no past.
+  std::optional<std::uint64_t> log_line;  // The line of the log that reports it, from 1; such a heap has no past.
 };
 // For the out-of-memory failures()[index] of the stream. Walks the heap and the timeline. `state` is the stream's just
 // before it, state_at(failures()[index].event), for callers that have it.

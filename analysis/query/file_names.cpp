@@ -124,6 +124,11 @@ bool is_no_file(std::string_view file) {
          file == "<not told>";
 }
 
+// What torch.compile writes into a temporary folder: "/tmp/torchinductor_me/ab/cab...py".
+bool is_generated(std::string_view file) {
+  return file.find("/torchinductor_") != std::string_view::npos;
+}
+
 // "/tmp/ipykernel_35137/199179691.py": the numbers change with every start of the notebook.
 bool is_notebook_cell(std::string_view file) {
   return file.find("/ipykernel_") != std::string_view::npos || file.starts_with("<ipython-input-");
@@ -151,8 +156,9 @@ std::string file_title(std::string_view file) {
 }
 
 bool is_library_file(std::string_view file) {
-  return !inside_packages(file).empty() || !inside_python(file).empty() || is_frozen(file) || is_stripped_code(file) ||
-         is_no_file(file) || is_trimmed_library(file) || is_runtime_source(file) || is_library_binary(file);
+  return is_generated(file) || !inside_packages(file).empty() || !inside_python(file).empty() || is_frozen(file) ||
+         is_stripped_code(file) || is_no_file(file) || is_trimmed_library(file) || is_runtime_source(file) ||
+         is_library_binary(file);
 }
 
 FileOwner owner_of_file(std::string_view file) {

@@ -42,7 +42,7 @@ struct ScatterStep {
   std::uint64_t position = 0;                  // After the event.
   std::optional<std::int64_t> since_start_ns;  // Absent if the source has no times.
   std::uint64_t free_before = 0, free_after = 0, fragmented_before = 0, fragmented_after = 0;  // Bytes.
-  std::uint32_t stack = 0;  // The stack that allocated the affected block; 0: unknown, or not a block.
+  std::uint32_t stack = 0;  // The stack that allocated the affected block. 0 if unknown, or not a block.
   HeapChange::What what = HeapChange::What::other;
   std::uint64_t times = 0;  // How many events did the same, in the same direction, to blocks of the same stack.
 

@@ -22,7 +22,7 @@ class GroupWalk {
       : stream_(stream), heap_(heap), groups_(groups), visitor_(visitor) {}
 
   // From `state`, whose live blocks are counted first and are a point, up to the position `end`. go_on(events of a
-  // block) is called after each block; false: it ended the walk.
+  // block) is called after each block. False if it ended the walk.
   template <class GoOn>
   bool run(StreamState& state, std::uint64_t end, const GoOn& go_on) {
     state.make_heaps(stream_.definitions());
@@ -144,7 +144,7 @@ class GroupWalk {
   Groups& groups_;
   Visitor& visitor_;
   std::vector<std::uint64_t> live_;  // By group.
-  std::uint64_t sum_ = 0;            // Of live_.
+  std::uint64_t sum_ = 0;            // The sum over live_.
   std::uint64_t without_group_ = 0;  // What a damaged stream counts in addition; the sums may wrap around.
   std::uint64_t in_use_ = 0;         // At the last point.
 };

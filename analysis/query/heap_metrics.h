@@ -21,7 +21,7 @@ namespace hbmscope {
 
 struct MetricsOptions {
   std::size_t high_waters_max = 32;
-  std::uint64_t high_water_step_bytes = 0;  // A minimum; 0: large enough to stay within high_waters_max.
+  std::uint64_t high_water_step_bytes = 0;  // A minimum. 0 means large enough to stay within high_waters_max.
 };
 
 // The largest request that fits into the free memory. The allocator's rounding and reserves are not taken into account,

@@ -104,7 +104,7 @@ void take_reported_pool(const Stream& stream, std::uint32_t heap, std::uint64_t 
   if (row.pool_bytes && *row.pool_bytes >= row.in_use_bytes) row.free_bytes = *row.pool_bytes - row.in_use_bytes;
 }
 
-// Of the heaps of one stream.
+// Adds the heaps of one stream.
 void find_what_pools_leave(std::span<HeapRow> rows) {
   for (HeapRow& row : rows) {
     if (row.layer != text_from_layer(wire::Layer::physical)) continue;

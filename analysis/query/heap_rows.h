@@ -21,7 +21,7 @@ struct HeapRow {
   std::uint32_t heap = 0;   // Its id in the stream.
   std::optional<std::uint32_t> rank;
   std::optional<std::uint32_t> device;  // As the process numbers it.
-  std::string uuid, device_name;        // Of the device (trace/device_labels.h); empty: unknown.
+  std::string uuid, device_name;        // The device's (trace/device_labels.h). Empty if unknown.
   std::uint64_t in_use_bytes = 0;       // Live blocks, including rounding and pending ones, and handles.
   bool is_in_use_unknown = false;       // A log tells of the heap, but not what it holds; in_use_bytes is 0.
   std::optional<std::uint64_t> requested_bytes;
@@ -32,9 +32,9 @@ struct HeapRow {
   std::uint64_t peak_in_use_bytes = 0;           // Over the whole trace, including the state before its first event.
   std::uint64_t live_blocks = 0;                 // Without handles.
   bool is_inside_of_driver = false;              // wire::heap_flag
-  // Of the driver's memory: what no framework's pool has, where their inside is seen; absent elsewhere.
+  // The part of the driver's memory that no framework's pool has, where their inside is seen. Absent elsewhere.
   std::optional<std::uint64_t> outside_pools_bytes;
-  std::optional<DriverPools> driver_pools;                // Of the driver's memory; absent: unknown.
+  std::optional<DriverPools> driver_pools;                // In the driver's memory. Absent if unknown.
   std::optional<PhysicalBytes> physical;                  // Handles, mappings, reservations; absent if there are none.
   bool is_inexact = false;                                // Events were lost, and it was not listed since.
   std::optional<std::int64_t> inexact_since_start_ns;     // Since when; absent if the source has no times.
@@ -60,7 +60,7 @@ struct FailureRow {
   bool is_of_driver = false;          // The driver refused it; `reason` is its call, and there is no pool.
   bool is_pending = false;            // A refusal that may still be retried (query/pending_requests.h).
   std::string own_line;               // "forward model.py:54", the innermost line of your code; may be empty.
-  std::optional<std::uint64_t> line;  // Of the log that tells of it, from 1.
+  std::optional<std::uint64_t> line;  // The line of the log that reports it, from 1.
   std::vector<std::pair<std::string, std::string>> details;  // What else it says (trace/failure_details.h), by key.
 };
 // The last value that the source reported for a heap among the first `position` events (trace/reported_figures.h);
@@ -73,7 +73,7 @@ std::optional<std::uint64_t> find_device_bytes(const Stream& stream, std::uint32
 // "3.07 GiB"; "an unknown size" for 0.
 std::string text_from_request(std::uint64_t requested_bytes);
 
-// One failure, with the state just before it; null: figures that need the state are absent.
+// One failure, with the state just before it. Null means that figures which need the state are absent.
 FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, const StreamState* state);
 // Only out-of-memories, in stream order. All but the last 256 of a stream are computed without the heap's state.
 std::vector<FailureRow> compute_failure_rows(const Trace& trace);

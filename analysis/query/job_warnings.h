@@ -22,7 +22,7 @@ struct JobWarning {
 // (generate_pjrt_gpu_plugin_options), the same from 0.4.38 to 0.10.2.
 std::vector<JobWarning> find_job_warnings(const Trace& trace);
 
-// Of a job that is started with this environment. `value_of` looks up a variable; null: it is not set.
+// Warnings for a job that is started with this environment. `value_of` looks up a variable; null if it is not set.
 std::vector<JobWarning> find_environment_warnings(const char* (*value_of)(const char* variable));
 
 // "... (8 processes)"

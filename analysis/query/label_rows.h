@@ -25,7 +25,7 @@ std::vector<CategoryRow> compute_category_rows(const Trace& trace, const std::ve
 struct HolderRow {
   std::string name;                       // With all indices alike: "history[*]", "params['layers'][*]['w']".
   std::string holder;                     // "global of train.py"
-  Category category = Category::unknown;  // Of all of them, if it is the same.
+  Category category = Category::unknown;  // Theirs, if all have the same.
   std::uint64_t bytes = 0, blocks = 0;
 };
 // The largest first; only blocks with a name.

@@ -161,7 +161,7 @@ class FrameTableBuilder {
   std::vector<Key> keys_;  // By FrameIndex.
   std::unordered_map<std::string, FrameIndex> text_rows_;
   LibraryFiles library_files_;
-  std::vector<FrameIndex> function_frames_;  // By function; none: not created yet.
+  std::vector<FrameIndex> function_frames_;  // By function. None if not created yet.
   std::vector<std::uint32_t> text_numbers_;  // By StringId.
   FlatIndex text_rows_by_hash_;              // Over distinct_texts_.
   std::vector<std::string_view> distinct_texts_;

@@ -33,7 +33,7 @@ enum class FrameBy { function, line, file, package, address };
 struct Frame {
   std::string function;     // "train_step"; for FrameBy::file and package: that text; "0x4711" if nothing is known.
   std::string file;         // Empty: unknown.
-  std::int64_t line = 0;    // The line, or with FrameBy::function the function's first line; 0: unknown.
+  std::int64_t line = 0;    // The line, or with FrameBy::function the function's first line. 0 if unknown.
   bool is_library = false;  // In site-packages, in Python itself, in <frozen ...>: drawn grey and folded.
 };
 
@@ -41,10 +41,10 @@ struct Frame {
 struct ViewRequest {
   std::string where{}, focus{}, ignore{}, hide{}, show{};
   FrameBy by = FrameBy::function;
-  std::string value_type{};  // "alloc_space" or its pair "alloc"; empty: the default.
+  std::string value_type{};  // "alloc_space" or its pair "alloc". Empty means the default.
   bool keep_dropped_frames = false;
   bool keep_zeros = false;  // Keep samples that are 0 in the chosen values but not in others; for exports.
-  // By sample of the profile, whether it passed a filter that only the profile's source can evaluate. Null: all did.
+  // By sample of the profile, whether it passed a filter that only the profile's source can evaluate. Null if all did.
   std::shared_ptr<const std::vector<bool>> kept{};
 
   friend bool operator==(const ViewRequest&, const ViewRequest&) = default;
@@ -77,10 +77,11 @@ struct ProfileView {
   std::vector<Frame> frames;                // By FrameIndex.
   std::vector<std::uint32_t> frame_begin;   // location_count() + 1, into location_frames.
   std::vector<FrameIndex> location_frames;  // Innermost first.
-  // What the profile's drop_frames removes; empty: nothing.
+  // What the profile's drop_frames removes. Empty if there is nothing.
   std::vector<std::uint32_t> skip;           // Per sample: innermost locations.
   std::vector<std::uint32_t> dropped_lines;  // Per location: innermost lines.
-  std::vector<bool> is_interpreter;          // Per function: its frames are dropped anywhere in a stack. Empty: none.
+  // Per function: its frames are dropped anywhere in a stack. Empty if there is none.
+  std::vector<bool> is_interpreter;
 
   std::vector<bool> unknown_size;  // Per sample; empty if no sample has unknown size.
 

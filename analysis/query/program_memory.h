@@ -14,8 +14,8 @@
 namespace hbmscope {
 
 struct ProgramMemoryRow {
-  std::string name;  // The module's name; empty: unknown.
-  // Device memory. Absent: unknown.
+  std::string name;  // The module's name. Empty if unknown.
+  // Device memory. Absent if unknown.
   std::optional<std::uint64_t> argument_bytes, output_bytes, alias_bytes, temp_bytes;
   // If there is only the text of the HLO, without a buffer assignment: the most bytes of temporaries that are live at
   // once, by their shapes. The compiler's arena may be smaller, because it lets more values share memory, or larger,
@@ -40,15 +40,15 @@ struct ProgramMemoryRow {
   std::uint64_t roughly_needed_bytes() const;
   bool needs_more_than(const ProgramMemoryRow& other) const;  // By that.
 };
-// Of one stream. Nothing if it has no program.
+// The program of one stream, if it has one.
 std::optional<ProgramMemoryRow> find_program(const Stream& stream);
-// Of all streams that have a program; the one that needs the most first.
+// The programs of all streams; the one that needs the most first.
 std::vector<ProgramMemoryRow> find_programs(const Trace& trace);
 // The one that needs the most. Nothing if there is none.
 std::optional<ProgramMemoryRow> find_program_memory(const Trace& trace);
 
-// Of the dump of a compiled program, such as a folder of --xla_dump_to has one for each program. Nothing: the trace is
-// something else, which may contain programs.
+// The program of a dump, such as each of those in a folder of --xla_dump_to. Nothing if the trace is something else,
+// which may contain programs.
 std::optional<ProgramMemoryRow> find_dumped_program(const Trace& trace);
 struct SortedProgram {
   std::size_t index = 0;  // In the list that was sorted.

@@ -14,7 +14,7 @@
 namespace hbmscope {
 namespace {
 
-constexpr std::uint64_t rounding = 256;  // Of XLA's BFC allocator.
+constexpr std::uint64_t rounding = 256;  // In XLA's BFC allocator.
 
 bool is_program_heap(const HeapInfo& heap) {
   constexpr std::uint32_t has_plan = wire::heap_flag::has_addresses | wire::heap_flag::has_regions;
@@ -97,7 +97,7 @@ std::vector<ProgramPart> ProgramParts::find(std::size_t stream, const LiveBlock&
   const auto prefer = [&](const auto& fits) {
     if (std::any_of(found.begin(), found.end(), fits)) keep(fits);
   };
-  // Of the allocator's events, or of a recording, whose tags are names of programs.
+  // From the allocator's events, or from a recording, whose tags are names of programs.
   const Stream& pool = trace_.streams[stream];
   std::string_view running = attribute_of(pool, block.event, "program");
   if (running.empty()) running = pool.definitions().text(block.tag);

@@ -34,7 +34,7 @@ struct ProgramPart {
 struct ProgramValue {
   std::uint64_t offset = 0, size = 0;  // In the part, in bytes.
   std::uint64_t begin = 0, end = 0;    // Events of the program's stream, which are in the order of its instructions.
-  std::uint32_t tag = 0, stack = 0;    // Of the program's stream.
+  std::uint32_t tag = 0, stack = 0;    // In the program's stream.
   std::string_view shape;
 };
 
@@ -44,7 +44,7 @@ class ProgramParts {
   explicit ProgramParts(const Trace& trace);
 
   bool is_empty() const { return parts_.empty(); }
-  // What a block may be, all equally good; empty: nothing. Blocks of programs themselves are none.
+  // What a block may be, all equally good. Empty if there is nothing. Blocks of programs themselves are none.
   std::vector<ProgramPart> find(std::size_t stream, const LiveBlock& block) const;
 
  private:

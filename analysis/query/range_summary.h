@@ -54,7 +54,7 @@ struct RangeSums {
 
 struct RangeStackRow {
   std::size_t stream = 0;
-  std::uint32_t stack = 0;  // In the stream's definitions; 0: none was recorded.
+  std::uint32_t stack = 0;  // In the stream's definitions. 0 if none was recorded.
   RangeSums sums;
 };
 

@@ -55,7 +55,7 @@ void RangeWatch::begin_listing(std::uint32_t heap) {
   is_listed_ |= (heap == 0 || heap == heap_) && is_known(heap_);
 }
 
-// The slots stay taken, because the writer's table does not change. 0: all heaps.
+// The slots stay taken, because the writer's table does not change. 0 means all heaps.
 void RangeWatch::clear(std::uint32_t heap) {
   for (std::uint32_t& slot : heaps_)
     if (slot != empty && slot != vacant && (heap == 0 || (slot & ~is_watched) == heap)) slot = empty;

@@ -17,11 +17,11 @@ struct RankClocks {
   std::size_t related = 0;      // Whose clock is related to that of the first one, which counts too.
   bool is_time_of_day = false;  // The shared clock of these; else the processors' counter, which one machine shares.
   // The most that a clock gained or lost on the time of day from one reading to the next. Of streams on one machine
-  // also by how much its two shared clocks disagree. Absent: there are too few readings to know.
+  // also by how much its two shared clocks disagree. Absent if there are too few readings to know.
   std::optional<std::uint64_t> uncertainty_ns;
-  std::optional<std::size_t> machines;  // By the fact "host"; absent: some stream doesn't have it.
+  std::optional<std::size_t> machines;  // By the fact "host". Absent if some stream doesn't have it.
 };
-// Of the streams with these numbers.
+// Relates the streams with these numbers.
 RankClocks find_rank_clocks(const Trace& trace, std::span<const std::size_t> streams);
 
 // "Times of the 8 ranks are compared by the time of day: they agree within 12 us. ..."; empty for a single stream.

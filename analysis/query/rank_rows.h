@@ -18,7 +18,7 @@ struct RankRow {
   std::optional<std::uint32_t> rank;
   HeapKey heap;  // That of its last out-of-memory, else the fullest one that counts (trace/layers.h).
   std::string heap_name;
-  std::optional<std::uint64_t> in_use_bytes;  // At the given time; absent: unknown.
+  std::optional<std::uint64_t> in_use_bytes;  // At the given time. Absent if unknown.
   std::uint64_t peak_bytes = 0;               // Over the whole trace.
   std::optional<std::uint64_t> limit_bytes, pool_bytes, largest_free_bytes;
   std::uint64_t failures = 0;         // Out-of-memories, over the whole trace; without those of comparison pools.
@@ -29,8 +29,8 @@ struct RankRow {
   std::optional<double> fullness() const;
 };
 
-// Of the streams that ever held something, have a pool, or where a request failed. Those with an out-of-memory come
-// first, then the fuller ones, those whose fullness is unknown last, then those with more in use.
+// A row for each stream that ever held something, has a pool, or where a request failed. Those with an out-of-memory
+// come first, then the fuller ones, those whose fullness is unknown last, then those with more in use.
 std::vector<RankRow> compute_rank_rows(const Trace& trace, const std::vector<StreamState>& states);
 
 }  // namespace hbmscope

@@ -35,7 +35,7 @@ constexpr std::pair<std::string_view, std::string_view> torch_names[] = {
     {"to_dtype_layout", "copy"}, {"to_device", "copy"},        {"to_copy", "copy"},    {"copy_", "copy"}};
 
 // "at::_ops::_unique2::call(at::Tensor const&, ...)" -> "unique", "at::_ops::index_Tensor::call(...)" -> "index",
-// without the name of the overload; empty: it is no operation of PyTorch.
+// without the name of the overload. Empty if it is no operation of PyTorch.
 std::string_view torch_operation(std::string_view function) {
   constexpr std::string_view before = "at::_ops::";
   const std::size_t begin = function.find(before);

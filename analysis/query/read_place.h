@@ -11,14 +11,14 @@ namespace hbmscope {
 
 struct ReadPlace {
   bool decides_size =
-      false;         // Of an array, for certain: torch.nonzero. Otherwise the program may only print the value.
-  std::string what;  // The operation: "nonzero", "item"; empty: unknown.
-  std::string line;  // Of your code: "route moe.py:41"; empty: unknown.
+      false;         // Certainly the size of an array: torch.nonzero. Otherwise the program may only print the value.
+  std::string what;  // The operation: "nonzero", "item". Empty if unknown.
+  std::string line;  // In your code: "route moe.py:41". Empty if unknown.
 
   friend bool operator==(const ReadPlace&, const ReadPlace&) = default;
 };
 
-// By the number that the collector gave the place in its process (wire::value_read_mark). Nothing: it has no marker.
+// By the number that the collector gave the place in its process (wire::value_read_mark). Nothing if it has no marker.
 std::optional<ReadPlace> find_read_place(const Stream& stream, std::uint32_t place);
 
 // Whether any stack is one of PyTorch's backward passes.

@@ -13,7 +13,7 @@ namespace hbmscope {
 
 struct CounterRow {
   std::size_t stream = 0;
-  std::string name, heap;  // The heap's label; empty: of none.
+  std::string name, heap;  // The heap's label. Empty means of none.
   // The last value, the least and the most, in the unit that the name says; absent if nothing was reported by then.
   std::optional<std::int64_t> value, least, most;
   std::uint64_t samples = 0;

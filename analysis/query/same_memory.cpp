@@ -115,7 +115,7 @@ void compare(const StreamState& state, const StreamState& other, SharedHeap& sha
 
 std::vector<SharedHeap> find_shared_heaps(const Trace& trace, const std::vector<StreamState>& states) {
   std::vector<SharedHeap> found;
-  if (trace.stream_processes.empty()) return found;  // Of one file.
+  if (trace.stream_processes.empty()) return found;  // It comes from one file.
   const auto labels = find_heap_labels(trace, HeapLabels::streams);
   const auto counts = find_counted_heaps(trace);
   const auto lent = find_lent_stacks(trace, states);

@@ -26,7 +26,7 @@ struct SameMemory {
   bool is_ambiguous() const { return alike < there || there < here; }
 };
 
-// "ambiguous: 1 of 3 candidates", "ambiguous: 3 for 4 blocks of this size"; empty: it is certain.
+// "ambiguous: 1 of 3 candidates", "ambiguous: 3 for 4 blocks of this size". Empty if it is certain.
 std::string ambiguity_text(const SameMemory& same);
 
 // Blocks of other heaps of the same process (trace/same_process.h) over the first byte of `range`, which is a block of

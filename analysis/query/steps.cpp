@@ -46,7 +46,7 @@ const Steps* find_outermost(const std::vector<Steps>& all, std::size_t least) {
   const auto span = [least](const Steps& one) {
     return one.begins.back().event - one.begins[one.begins.size() - least].event;
   };
-  // Of two that are equally far apart, the one that begins first contains the other.
+  // If two are equally far apart, the one that begins first contains the other.
   const auto is_inner = [&](const Steps& a, const Steps& b) {
     return span(a) != span(b) ? span(a) < span(b) : a.begins.back().event > b.begins.back().event;
   };

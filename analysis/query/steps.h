@@ -36,7 +36,7 @@ Steps outermost_steps(const Stream& stream);
 // Markers whose names contain the text, ignoring case; of each name the first one, the shortest names first.
 struct NamedMarker {
   std::size_t stream = 0, index = 0;  // marks()[index] of that stream.
-  std::string_view name;              // Of the stream's definitions.
+  std::string_view name;              // From the stream's definitions.
 };
 std::vector<NamedMarker> find_markers(const Trace& trace, std::string_view part, std::size_t most);
 

@@ -25,7 +25,7 @@ ProfileSummary compute_summary(const ProfileView& view);
 // One profile of a series: totals over many files, ordered by time, or as given if a file has none.
 struct SeriesPoint {
   std::string file;
-  std::int64_t time_ns = 0;  // From the file's header; 0: unknown.
+  std::int64_t time_ns = 0;  // From the file's header. 0 if unknown.
   Weight total;
   std::vector<GroupRow> by_device;
 };

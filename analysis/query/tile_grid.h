@@ -45,7 +45,7 @@ TilePart last_tiles(const TileGrid& grid, std::uint64_t down_most, std::uint64_t
 
 // "17 x 8 tiles of 8 x 128 values, 2 rows in a sublane of 32 bits", "not tiled".
 std::string text_from_tiles(const TileGrid& grid);
-// Describes the part that a picture shows: "one of 12 slices, all alike; its last 8 x 4 tiles". Empty: all of it.
+// Describes the part that a picture shows: "one of 12 slices, all alike; its last 8 x 4 tiles". Empty means all of it.
 std::string text_from_part(const TileGrid& grid, const TilePart& part);
 // "data 516 KiB (94.9 %), padding 28.0 KiB (5.1 %)".
 std::string text_from_padding(const TileGrid& grid);

@@ -26,7 +26,7 @@ struct SeriesHeap {
 
 struct TraceSeriesPoint {
   std::string file;
-  std::uint64_t begun_ms = 0;               // Since 1970; 0: unknown.
+  std::uint64_t begun_ms = 0;               // Since 1970. 0 if unknown.
   std::optional<std::int64_t> duration_ns;  // From the first event to the last one.
   EventCounts events;
   bool is_finished = true;        // Else its writer was stopped, and the rest is missing.

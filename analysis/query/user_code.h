@@ -17,7 +17,7 @@ struct UserCodeRow {
   enum class Place : std::uint8_t { line, autograd_thread, library_only, no_stack };
 
   Frame frame;          // By line; without a function if the place is no line.
-  std::string through;  // The library function that it called: "normal", "device_put"; empty: none.
+  std::string through;  // The library function that it called: "normal", "device_put". Empty if there is none.
   Weight weight;
   Place place = Place::line;
 

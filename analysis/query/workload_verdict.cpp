@@ -41,7 +41,7 @@ const tpu::ProgramMemory* find_program(const EmulatedWorkload& run, const std::s
   return nullptr;
 }
 
-// The program with the largest HBM need among those that the steps run; null: none.
+// The program with the largest HBM need among those that the steps run. Null if there is none.
 const tpu::ProgramMemory* find_largest_program(const EmulatedWorkload& run, std::string* name = nullptr) {
   const tpu::ProgramMemory* largest = nullptr;
   for (const tpu::Step& step : run.workload.steps) {

@@ -22,7 +22,7 @@ struct WorkloadReason {
   std::optional<std::size_t> step;  // Nothing: it concerns the whole workload.
   std::string what;                 // The array, program or kernel that made the request.
   std::string sentence;             // "train_step needs 18.20 GiB of HBM; 15.75 GiB is usable: over by 2.45 GiB."
-  std::string text;                 // The message of the compiler or the runtime; empty: neither would report anything.
+  std::string text;  // The message of the compiler or the runtime. Empty if neither would report anything.
 };
 std::string text_from_reason(const WorkloadReason& reason);  // "step 3: train_step needs ..."
 
@@ -33,10 +33,10 @@ struct WorkloadVerdict {
   std::string headline;                 // "fits", "does not fit", "does not run in full"
   std::string sentence;                 // "fits: 2 runs of programs, no request refused", "does not fit:"
   std::vector<WorkloadReason> reasons;  // By step. Empty where it fits.
-  std::int64_t spare_bytes = 0;         // Of HBM; negative: over.
+  std::int64_t spare_bytes = 0;         // HBM to spare. Negative if it is over.
   std::string room;                     // For a table's cell: "2.10 GiB to spare", "over by 7.00 MiB of vmem".
 };
-// `devices`: the number of devices; a larger mesh does not fit. Nothing: as many as the mesh has.
+// `devices`: the number of devices; a larger mesh does not fit. Nothing means as many as the mesh has.
 WorkloadVerdict compute_workload_verdict(const EmulatedWorkload& run, std::optional<std::uint64_t> devices = {});
 
 // HBM left at the highest peak and with the largest program, whichever is less. Negative: over by that much.

@@ -12,7 +12,12 @@ namespace hbmscope {
 class LetterPairs {
  public:
   explicit LetterPairs(std::string_view text) {
-    for (std::size_t i = 1; i < text.size(); ++i) add(text[i - 1], text[i]);
+    char before = ' ';
+    for (const char c : text) {
+      if (c == '\n') continue;  // It may break a word.
+      add(before, c);
+      before = c;
+    }
   }
 
   // False: the text certainly doesn't have this pattern. A blank in it stands for any space, and {name} for anything.

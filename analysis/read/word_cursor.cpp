@@ -1,6 +1,7 @@
 #include "analysis/read/word_cursor.h"
 #include "analysis/units/ascii.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -18,11 +19,63 @@ constexpr bool is_name(char c) {
 // 1024^1 and so on.
 constexpr std::string_view units = "KMGTP";
 
-// " GiB", " GB".
-bool is_unit_after_blank(std::string_view text) {
-  if (text.size() < 3 || text[0] != ' ' || units.find(text[1]) == std::string_view::npos) return false;
-  if (text.substr(2).starts_with("iB")) return true;
-  return text[2] == 'B' && (text.size() == 3 || !is_name(text[3]) || text[3] == '.');
+// Where a word or number goes on that a narrow window has broken: after the end of a long line.
+std::size_t after_break(std::string_view text, std::size_t at) {
+  constexpr std::size_t line_min = 40;
+  if (at >= text.size() || text[at] != '\n') return at;
+  const std::size_t before = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
+  const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+  return at - begin >= line_min ? at + 1 : at;
+}
+
+// The rest of a number that a narrow window has broken: digits that a unit follows.
+bool is_rest_of_size(std::string_view text, std::size_t at) {
+  constexpr std::size_t digits_max = 8;
+  std::size_t end = at;
+  while (end < text.size() && end - at < digits_max && (is_digit(text[end]) || text[end] == '.')) ++end;
+  if (end == at) return false;
+  while (end < text.size() && is_space(text[end])) ++end;
+  return end < text.size() && units.find(text[end]) != std::string_view::npos;
+}
+
+// "18.84", and "2,00" as some languages write it.
+struct Decimal {
+  std::string digits;   // With a point.
+  std::size_t end = 0;  // In the text.
+};
+Decimal decimal_at(std::string_view text, std::size_t at) {
+  Decimal found{{}, at};
+  bool has_point = false;
+  const auto is_digit_after = [&](std::size_t place, int digits) {
+    for (; digits > 0; --digits) {
+      place = after_break(text, place + 1);
+      if (place >= text.size() || !is_digit(text[place])) return false;
+    }
+    return true;
+  };
+  while (true) {
+    at = found.digits.empty() ? found.end : after_break(text, found.end);
+    if (at >= text.size() || (at != found.end && !is_rest_of_size(text, at))) return found;
+    const char c = text[at];
+    // Three digits follow a comma between thousands.
+    const bool is_separator =
+        (c == '.' && is_digit_after(at, 1)) || (c == ',' && is_digit_after(at, 1) && !is_digit_after(at, 3));
+    if (!is_digit(c) && (found.digits.empty() || has_point || !is_separator)) return found;
+    has_point = has_point || !is_digit(c);
+    found.digits += is_digit(c) ? c : '.';
+    found.end = at + 1;
+  }
+}
+
+// Before " GiB" or " GB" the length of the space, which may have a line end; 0 if there is no such unit.
+std::size_t space_before_unit(std::string_view text) {
+  constexpr std::size_t space_max = 3;
+  std::size_t space = 0;
+  while (space < std::min(space_max, text.size()) && is_space(text[space])) ++space;
+  text.remove_prefix(space);
+  if (space == 0 || text.size() < 2 || units.find(text[0]) == std::string_view::npos) return 0;
+  if (text.substr(1).starts_with("iB")) return space;
+  return text[1] == 'B' && (text.size() == 2 || !is_name(text[2]) || text[2] == '.') ? space : 0;
 }
 
 }  // namespace
@@ -36,6 +89,7 @@ bool WordCursor::take(std::string_view words) {
   while (at < text_.size() && is_space(text_[at])) ++at;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] != ' ') {
+      if (i > 0) at = after_break(text_, at);
       if (at >= text_.size() || text_[at] != words[i]) return false;
       ++at;
       continue;
@@ -51,28 +105,32 @@ bool WordCursor::take(std::string_view words) {
 MaybeBytes WordCursor::take_size() {
   const std::size_t before = at_;
   skip_space();
+  const Decimal decimal = decimal_at(text_, at_);
+  const std::string_view number = decimal.digits;
   double value = 0;
-  const char* begin = text_.data() + at_;
-  const auto parsed = std::from_chars(begin, text_.data() + text_.size(), value, std::chars_format::fixed);
-  if (parsed.ec != std::errc() || !is_digit(*begin)) {
+  const auto parsed = std::from_chars(number.data(), number.data() + number.size(), value, std::chars_format::fixed);
+  if (parsed.ec != std::errc()) {
     at_ = before;
     return std::nullopt;
   }
-  const std::string_view number(begin, static_cast<std::size_t>(parsed.ptr - begin));
-  at_ += number.size();
+  at_ = decimal.end;
   const std::size_t point = number.find('.');
   double last_digit =
       point == std::string_view::npos ? 1 : std::pow(10.0, -static_cast<double>(number.size() - point - 1));
-  if (is_unit_after_blank(text_.substr(at_))) ++at_;
+  at_ += space_before_unit(text_.substr(at_));
   double unit = 1;
   if (text_.substr(at_).starts_with(" bytes")) {
     at_ += 6;
   } else if (at_ < text_.size()) {
-    const std::size_t power = units.find(text_[at_]);
+    const bool is_kilobytes = text_.substr(at_).starts_with("kB");
+    const std::size_t power = units.find(is_kilobytes ? 'K' : text_[at_]);
     if (power != std::string_view::npos) {
       unit = std::pow(1024.0, static_cast<double>(power + 1));
       ++at_;
-      if (text_.substr(at_).starts_with("iB")) at_ += 2;
+      if (text_.substr(at_).starts_with("iB"))
+        at_ += 2;
+      else if (text_.substr(at_).starts_with("B"))
+        ++at_;
     } else if (text_[at_] == 'B') {
       ++at_;
     }

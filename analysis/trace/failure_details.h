@@ -16,6 +16,19 @@ inline constexpr std::string_view operation = "operation";
 inline constexpr std::string_view shape = "shape";
 inline constexpr std::string_view stage = "found by";  // `compiler`, if the program never ran.
 inline constexpr std::string_view compiler = "the compiler";
-inline constexpr std::string_view times = "times";  // How often the log says it, if more than once.
+inline constexpr std::string_view framework = "framework";  // Whose words the log has: "tensorflow", "pytorch", "jax".
+inline constexpr std::string_view platform = "platform";    // `windows`, which shows in the figures.
+inline constexpr std::string_view windows = "Windows or WSL";
+inline constexpr std::string_view setting = "setting";      // Of the framework: the fraction that was wanted, "0.9".
+inline constexpr std::string_view suggested = "suggested";  // By the framework: the length that fits, "44240".
+inline constexpr std::string_view killed_by = "killed by";  // What ended the job for lack of host memory.
+inline constexpr std::string_view times = "times";          // How often the log says it, if more than once.
 
 }  // namespace hbmscope::failure_detail
+
+namespace hbmscope {
+
+// The tag of a block that stands for all that was in use, where a text has the sum and no list.
+inline constexpr std::string_view bytes_without_a_list = "in use, not listed";
+
+}  // namespace hbmscope

@@ -22,8 +22,7 @@ enum class TraceOrigin : std::uint8_t {
 struct Trace {
   std::vector<std::string> files;  // As the user named them.
   std::string format;              // "torch", "recording", "rmm": the file format.
-  TraceOrigin origin = TraceOrigin::history;
-  std::string producer;  // "PyTorch memory snapshot": the display name.
+  std::string producer;            // "PyTorch memory snapshot": the display name.
   // Functions whose frames, and the frames that they call, belong to the recorder or the allocator: pprof's
   // drop_frames.
   std::string drop_frames;
@@ -35,6 +34,7 @@ struct Trace {
   std::vector<std::string> stream_files;
   // By stream: the number of its process (same_process.h). Empty: the streams' own facts identify it.
   std::vector<std::uint32_t> stream_processes = {};
+  TraceOrigin origin = TraceOrigin::history;
 };
 
 // A stream keeps only curves, and they can't be computed (Stream::needs_everything).

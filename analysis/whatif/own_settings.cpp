@@ -99,7 +99,8 @@ class Finder {
     if (is_bfc && !has_two_ends && own_.version.starts_with("spatial")) own_.version = "classic_align";
   }
 
-  // Who reports the failures of a text, if it is no allocator that a replay knows; empty: it is one, or it is no text.
+  // Who reports the failures of a text, if it is no allocator that a replay knows. Empty if it is one, or it is no
+  // text.
   std::string find_other_speaker() const {
     if (own_.is_pytorch || !(is_of_log(trace_) || requests_.has_only_failures())) return {};
     std::string speaker = "an unknown allocator";

@@ -271,7 +271,7 @@ RequestChange donate(const allocator::RequestStream& requests, const std::vector
     operations[operation].is_free = true;
     operations[operation].slot = nothing;
   };
-  // Of one requested size.
+  // For one requested size.
   struct Donors {
     std::set<std::pair<std::uint64_t, std::uint64_t>> ending;  // When they are freed, and the request of their memory.
     std::vector<std::uint64_t> lasting;                        // Those that are never freed.

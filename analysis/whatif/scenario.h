@@ -54,7 +54,7 @@ Result<Scenario> own_scenario(const OwnSettings& own);
 std::vector<Scenario> usual_scenarios(const OwnSettings& own);
 // PyTorch's variable with one more setting, or another value of one: "PYTORCH_CUDA_ALLOC_CONF=a:1,b:3".
 std::string words_of_torch(const OwnSettings& own, std::string_view change);
-// The size in such words: "device=h200", "device=80GiB". Nothing: there is none, or it is no GPU and no size.
+// The size in such words: "device=h200", "device=80GiB". Nothing if there is none, or it is no GPU and no size.
 std::optional<std::uint64_t> device_bytes_in(std::string_view words);
 // From words: "NAME=VALUE NAME=VALUE", with "allocator=", "version=" and "device=" for what is no variable. Each
 // replaces the job's own. Errors: what JAX or PyTorch refuses, unknown names.

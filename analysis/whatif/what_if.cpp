@@ -49,7 +49,7 @@ void set_spaces(WhatIfSource& source) {
   }
 }
 
-// Why the recording does not replay address for address under its own settings; empty: it does.
+// Why the recording does not replay address for address under its own settings. Empty if it does.
 std::string find_check_fault(WhatIfSource& source) {
   set_spaces(source);
   source.checked_requests = 0;

@@ -39,16 +39,16 @@ struct WhatIfSource {
   std::string check_fault;
   std::uint64_t checked_requests = 0;  // Their addresses were equal.
   bool differs = false;                // An address is another one; else nothing could be compared.
-  bool is_text = false;                // Of the output of a job: it has the failures, not the requests before them.
+  bool is_text = false;                // It is the output of a job: it has the failures, not the requests before them.
 
   bool is_checked() const { return check_fault.empty(); }
 };
 
 struct WhatIfChoice {
   std::optional<std::uint32_t> device;        // Absent: the one with the most requests.
-  std::optional<std::size_t> stream;          // Of the trace; absent: the one with the most requests.
+  std::optional<std::size_t> stream;          // In the trace. Absent means the one with the most requests.
   std::optional<std::uint64_t> device_bytes;  // Absent: as recorded.
-  std::uint64_t device_bytes_otherwise = 0;   // Where it is neither given nor recorded; 0: that is an error.
+  std::uint64_t device_bytes_otherwise = 0;   // Where it is neither given nor recorded. 0 makes that an error.
 };
 // The requests to the device of a heap, by its stream.
 WhatIfChoice choice_of_heap(const Trace& trace, HeapKey heap);
@@ -68,7 +68,7 @@ struct WhatIfRow {
   Confidence confidence = Confidence::approximate;
   WhatIfVerdict verdict = WhatIfVerdict::does_not_fit;
   allocator::ReplayResult result;
-  // At the peak of the bytes in use, as far as the allocator reports it; absent: nothing was free.
+  // At the peak of the bytes in use, as far as the allocator reports it. Absent if nothing was free.
   std::optional<double> fragmentation_at_peak;
 
   bool fits() const { return verdict == WhatIfVerdict::fits; }
@@ -93,7 +93,7 @@ std::vector<WhatIfRow> run_what_if(const WhatIfSource& source, std::vector<Scena
                                    const WhatIfLimits& limits = {});
 
 // Why the replay does not reproduce the failure, and what to do about it: "an error text has no requests to replay;
-// record the job: hbmscope run -- COMMAND". Empty: it does, or none failed.
+// record the job: hbmscope run -- COMMAND". Empty if it does, or none failed.
 std::string find_missing(const WhatIfSource& source, const std::vector<WhatIfRow>& rows);
 // "Not reproduced: a request of 24.0 MiB failed, and the replay serves it, so what fits is unknown: ...". Empty, too.
 std::string text_from_missing(const WhatIfSource& source, const std::vector<WhatIfRow>& rows);

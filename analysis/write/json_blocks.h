@@ -6,9 +6,9 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "analysis/query/block_labels.h"
 #include "analysis/query/block_diff.h"
 #include "analysis/query/block_history.h"
+#include "analysis/query/block_labels.h"
 #include "analysis/query/block_list.h"
 #include "analysis/query/job_facts.h"
 
@@ -28,6 +28,7 @@ nlohmann::ordered_json json_from_address_history(const Stream& stream, const Add
 std::string_view text_from_held_end(HeldEnd how);  // "freed", "moved", "heap_gone", "not_listed", "lives"
 
 nlohmann::ordered_json json_from_settings(const std::vector<SettingChange>& settings);
-nlohmann::ordered_json json_from_block_diff(const BlockDiff& diff, std::size_t limit);  // `limit` of rows; 0: all.
+nlohmann::ordered_json json_from_block_diff(const BlockDiff& diff,
+                                            std::size_t limit);  // At most `limit` rows; 0 means all.
 
 }  // namespace hbmscope

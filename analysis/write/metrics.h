@@ -19,7 +19,7 @@ struct MetricSample {
 };
 enum class MetricKind : std::uint8_t {
   gauge_bytes,
-  counter,  // Of what happened since the trace began.
+  counter,  // Counts what happened since the trace began.
 };
 struct Metric {
   std::string_view name, help;  // "in_use", "What blocks of the heap take, rounding included."
@@ -40,10 +40,10 @@ std::string prometheus_from_metrics(const std::vector<Metric>& metrics);
 // opentelemetry-proto 1.x (https://opentelemetry.io/docs/specs/otlp, "JSON Protobuf Encoding"). "hbmscope.in_use" with
 // the unit By.
 struct OtlpSource {
-  std::int64_t time_ns = 0, begun_ns = 0;  // Since 1970. Counters were 0 at `begun_ns`; 0: unknown.
-  std::string host, instance;              // "host.name" and "service.instance.id"; empty: unknown.
+  std::int64_t time_ns = 0, begun_ns = 0;  // Since 1970. Counters were 0 at `begun_ns`. 0 if unknown.
+  std::string host, instance;              // "host.name" and "service.instance.id". Empty if unknown.
 };
-// When the first stream began, in nanoseconds since 1970; 0: unknown.
+// When the first stream began, in nanoseconds since 1970. 0 if unknown.
 std::int64_t find_begin_ns(const Trace& trace);
 std::string otlp_from_metrics(const std::vector<Metric>& metrics, const OtlpSource& source);
 

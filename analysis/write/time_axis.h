@@ -29,7 +29,7 @@ class StreamAxis {
  private:
   friend std::vector<StreamAxis> find_stream_axes(const Trace& trace);
   Kind kind_ = Kind::no_times;
-  std::optional<ClockBridge> bridge_;  // To the clock of the shared axis; none: the stream's own clock.
+  std::optional<ClockBridge> bridge_;  // To the clock of the shared axis. None means the stream's own clock.
   std::int64_t zero_ns_ = 0;
 };
 

@@ -14,7 +14,7 @@ class EventLines {
  public:
   explicit EventLines(TraceTableLines& lines) : lines_(lines) {}
 
-  // `named`: the block that the event refers to. `heap`: the heap that it changed; 0: none.
+  // `named`: the block that the event refers to. `heap`: the heap that it changed. 0 if there is none.
   void write(const wire::DecodedBlock& block, const RecordPlace& place, const std::optional<LiveBlock>& named,
              std::uint32_t heap) {
     if (place.event > next_event_) write_gap(place.event - next_event_, place.time_ns);

@@ -337,7 +337,7 @@ class AttachedJob {
 
   const AttachOptions& options_;
   std::vector<Target> targets_;
-  // Of the first target. Its folder has the observer's socket, which `observation_` removes first.
+  // For the first target. Its folder has the observer's socket, which `observation_` removes first.
   std::shared_ptr<attach::WayIn> meeting_way_;
   std::vector<serve::Observer::DriverCalls> driver_calls_;  // Not printed yet.
   Observation observation_;

@@ -12,7 +12,7 @@
 
 namespace hbmscope::cli {
 
-int exit_code_from(int status);  // Of waitpid(): as in a shell, 128 + the signal that ended it.
+int exit_code_from(int status);  // From waitpid(): as in a shell, 128 + the signal that ended it.
 
 std::string name_of_signal(int signal);  // "SIGSEGV"; "signal 40".
 
@@ -22,7 +22,7 @@ struct ChildOutput {
   int exit_code = 0;  // See exit_code_from().
 };
 struct ChildSettings {
-  std::string messages = {};                    // A file to make for its standard error; empty: ours.
+  std::string messages = {};                    // A file to make for its standard error. Empty means ours.
   std::function<void(pid_t)> has_started = {};  // May send it signals until run_and_read returns.
 };
 // Runs the program, found as in a shell, and waits for it. Errors: it can't be started.

@@ -30,7 +30,7 @@ struct OpenRequest {
   int width = 1600, height = 1000;
   bool as_one_job = false;                                 // The files.
   bool all_devices = false;                                // Tables and graphs are about all of them.
-  std::uint64_t live_memory_max = std::uint64_t{4} << 30;  // Memory limit of a running job's events; 0: no limit.
+  std::uint64_t live_memory_max = std::uint64_t{4} << 30;  // Memory limit of a running job's events. 0 means no limit.
   bool live_from_now = false;                              // Skip earlier events.
 };
 // The window, which is in a higher layer than the commands; empty if the program was built without it.

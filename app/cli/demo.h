@@ -12,10 +12,11 @@ namespace hbmscope::cli {
 
 struct DemoRequest {
   DemoOptions job;
-  std::vector<std::string> other_side;  // The settings of a second program that is otherwise the same; empty: none.
-  std::string record;                   // Empty: no recording is kept.
+  // The settings of a second program that is otherwise the same. Empty if there is none.
+  std::vector<std::string> other_side;
+  std::string record;  // Empty: no recording is kept.
   ListenOptions listen;
-  double seconds = 10;  // Without a window. 0: until a signal, and then without a summary.
+  double seconds = 10;  // Without a window. 0 means that it runs until a signal, and then without a summary.
   bool headless = false, json = false, list = false;
 };
 

@@ -12,8 +12,8 @@ namespace hbmscope::cli {
 
 struct DemoOptions {
   std::string workload = "training";
-  std::string allocator;              // By name; empty: chosen by the settings, as in JAX.
-  std::string version;                // Version of the allocator; empty: the newest one that is emulated exactly.
+  std::string allocator;              // By name. Empty means that it is chosen by the settings, as in JAX.
+  std::string version;                // Version of the allocator. Empty means the newest one that is emulated exactly.
   std::vector<std::string> settings;  // NAME=VALUE, as JAX reads them.
   std::string device_bytes = "24GiB";
   double speed = 1;  // 1: some hundred events per second.

@@ -82,7 +82,7 @@ Result<Layout> parse_layout(std::string_view text) {
   return layout;
 }
 
-// Of what was read, not of what a job has added since: `bytes` at most.
+// Hashes what was read, not what a job has added since: `bytes` at most.
 std::optional<std::uint64_t> hash_of_file(const std::string& path, std::uint64_t bytes) {
   std::ifstream in(path, std::ios::binary);
   const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), XXH3_freeState);

@@ -17,10 +17,10 @@ struct DryRunSources {
   std::string folder;  // With the reports of its processes (allocator/device/python) and the accounts of the devices.
   EmulatedMachine machine;
   int exit_code = 0;               // As in a shell.
-  std::int64_t pid = 0;            // Of the command itself.
+  std::int64_t pid = 0;            // The command itself.
   std::string recording;           // Empty: there is none.
   bool has_memory_dumps = false;   // XLA's allocator wrote one: it refused a request, perhaps for a moment only.
-  std::string doubt;               // Why a framework may not have used the devices; empty: no reason is known.
+  std::string doubt;               // Why a framework may not have used the devices. Empty if no reason is known.
   std::optional<TpuRun> tpu = {};  // What is known of an emulated slice before its account is read.
 };
 DryRun read_dry_run(const DryRunSources& sources);

@@ -36,7 +36,7 @@ std::vector<std::string_view> aliases_of(const allocator::DevicePreset& device) 
   return names;
 }
 
-// "2x4" or "2x2x1": the number of chips; nothing: it is neither.
+// "2x4" or "2x2x1": the number of chips. Nothing if it is neither.
 std::optional<int> chips_from(std::string_view slice) {
   constexpr int chips_max = 1 << 16;
   int chips = 1, sizes = 0;
@@ -93,7 +93,8 @@ std::string tpu_table(const Terminal& terminal) {
     rows.push_back({std::string(one.name), text_from_bytes(one.hbm_usable.value),
                     one.devices_per_chip == 1 ? "chip" : "core", fmt::format("{}:{}", one.name, one.smallest_topology),
                     std::string(one.jax_kind)});
-  return text_from_columns({{"TPU"}, {"HBM", true}, {"of a"}, {"smallest slice"}, {"name in JAX"}}, rows, terminal.style());
+  return text_from_columns({{"TPU"}, {"HBM", true}, {"of a"}, {"smallest slice"}, {"name in JAX"}}, rows,
+                           terminal.style());
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ bool is_starter(const std::string& program) {
   return std::any_of(names.begin(), names.end(), [&](const char* one) { return name == one; });
 }
 
-// The Python in the first line of a script such as torchrun; empty: none.
+// The Python in the first line of a script such as torchrun. Empty if there is none.
 std::string find_python_of_script(const std::string& script) {
   std::ifstream file(script, std::ios::binary);
   std::string line;

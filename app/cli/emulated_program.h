@@ -13,12 +13,12 @@ namespace hbmscope::cli {
 // The frameworks of the program's Python, as python_probe.h finds them.
 struct FoundFrameworks {
   bool is_python = false;     // Otherwise the rest is unknown.
-  std::string jax, torch;     // Versions; empty: not installed.
+  std::string jax, torch;     // Versions. Empty if not installed.
   std::vector<int> jax_cuda;  // The majors of CUDA that a plugin of JAX is installed for.
-  std::string torch_cuda;     // "12.8"; empty: built without CUDA.
+  std::string torch_cuda;     // "12.8". Empty if it was built without CUDA.
   std::string torch_xla;      // PyTorch for TPUs.
   std::string tensorflow, tensorflow_cuda;
-  std::string libtpu, libtpu_version;  // The library's path; empty: not installed.
+  std::string libtpu, libtpu_version;  // The library's path. Empty if not installed.
   bool has_cupy = false;
   bool has_ptxas = true, has_libdevice = true;
 };
@@ -33,7 +33,7 @@ struct FoundPython {
 FoundPython find_python(const std::vector<std::string>& command);
 // Runs the probe. An empty program: nothing is known. Errors: it did not answer.
 Result<FoundFrameworks> ask_for_frameworks(const std::string& python);
-// What keeps Python from importing our sitecustomize; empty: nothing.
+// What keeps Python from importing our sitecustomize. Empty if there is nothing.
 std::string find_isolation(const std::vector<std::string>& command, const FoundPython& python);
 
 // Why a program with these frameworks can't run on an emulated GPU; `what` is empty if it can.
@@ -43,7 +43,8 @@ struct EmulatedProgram {
   std::vector<std::string> preload;                            // Libraries, in their order.
   std::vector<std::pair<std::string, std::string>> variables;  // To set; values include what the user has set.
   std::vector<std::string> notes;                              // Lines to say before it starts.
-  std::string doubt;  // Why a framework might stay off the devices: "python -I ignores PYTHONPATH"; empty: no reason.
+  // Why a framework might stay off the devices: "python -I ignores PYTHONPATH". Empty means no reason.
+  std::string doubt;
 };
 // Looks at the command's Python, if it finds one. Errors: the libraries are missing, or the program can't run here.
 Result<EmulatedProgram> prepare_program(const std::vector<std::string>& command, const EmulatedMachine& machine);

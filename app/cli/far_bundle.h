@@ -13,7 +13,7 @@ namespace hbmscope::cli {
 
 struct FarOptions {
   std::string host;  // Empty: this machine.
-  std::string ssh;   // The program to use for ssh; empty: $HBMSCOPE_SSH, otherwise ssh.
+  std::string ssh;   // The program to use for ssh. Empty means $HBMSCOPE_SSH, otherwise ssh.
   bool yes = false;  // Don't prompt.
 };
 

@@ -13,7 +13,7 @@ namespace hbmscope::cli {
 struct FarJobOptions {
   FarOptions far;
   std::vector<std::string> words;  // The remote command's arguments: attach 4711 ..., or run ... -- python train.py
-  std::string record;              // On this machine; empty: NAME.hbm in the current folder.
+  std::string record;              // On this machine. Empty means NAME.hbm in the current folder.
   std::string name;
   bool no_window = false;
 };

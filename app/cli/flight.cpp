@@ -34,7 +34,7 @@ using std::chrono::steady_clock;
 constexpr std::size_t notes_a_minute = 6;
 
 // Created if it is missing. Not in the folder of another user: under sudo -E, HOME is still the user's, and what root
-// creates there would lock the user out. Empty: there is none, and `wrong` says why.
+// creates there would lock the user out. Empty if there is none, and `wrong` says why.
 std::string make_default_folder(std::string& wrong) {
   const char* state = std::getenv("XDG_STATE_HOME");
   const char* home = std::getenv("HOME");

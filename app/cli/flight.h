@@ -48,7 +48,7 @@ class Flight {
   void open_attached();  // The same for a job that is already running.
   bool is_open() const { return !folder_.empty(); }
   StderrTail& stderr_tail() { return stderr_; }
-  // The value for TF_BFC_MEMORY_DUMP; empty: don't set it.
+  // The value for TF_BFC_MEMORY_DUMP. Empty means that it isn't set.
   std::string memory_dump_prefix() const;
   bool has_dumps() const { return has_memory_dumps_in(folder_); }
 

@@ -11,7 +11,7 @@ namespace hbmscope::cli {
 
 struct GateOptions {
   std::string condition;  // Empty: none.
-  std::string junit;      // A file for the result; empty: none.
+  std::string junit;      // A file for the result. Empty if there is none.
   std::string command;    // "hbmscope report", for that file.
 };
 

@@ -11,7 +11,7 @@ class ViewerPort;
 namespace hbmscope::cli {
 
 struct ListenOptions {
-  std::string address;     // "9000", "192.168.1.2:9000"; empty: don't listen.
+  std::string address;     // "9000", "192.168.1.2:9000". Empty means that nobody listens.
   std::string token_file;  // Empty: the token is printed.
 };
 

@@ -54,7 +54,7 @@ class Observation {
   void finish(std::uint32_t flags);
   // Whether a viewer requested a detach since the last call.
   bool take_detach_request();
-  // The signal that a viewer requested for the job since the last call; 0: none.
+  // The signal that a viewer requested for the job since the last call. 0 if there is none.
   int take_requested_signal();
   void set_exit_code(std::int32_t code) { exit_code_ = code; }  // The exit code of the job that has ended.
 

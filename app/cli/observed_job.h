@@ -24,7 +24,7 @@ struct JobSettings {
   bool is_followed = true;    // Also observe the processes that it starts,
   bool waits_for_all = true;  // and after the end of the command, until the last of them has ended.
   bool wants_cupti = false;   // Record calls of the CUDA driver with CUPTI, if it is available.
-  std::string stacks;         // The value of wire::stacks_variable; empty: no stacks.
+  std::string stacks;         // The value of wire::stacks_variable. Empty means no stacks.
   StderrTail* stderr_tail = nullptr;
   ListenOptions listen;
   serve::RecordingName recording_name = serve::RecordingName::chosen;
@@ -87,7 +87,7 @@ class ObservedJob {
   Observation observation_;
   WatchedProcesses watched_;
   bool is_observed_ = true, is_dry_run_ = false, waits_for_all_ = true;
-  std::string name_;  // Of the command.
+  std::string name_;  // The command's.
   pid_t job_ = -1;
   int status_ = 0;
   bool has_ended_ = false, has_said_so_ = false, was_signalled_ = false;  // The command.

@@ -7,7 +7,7 @@
 
 namespace hbmscope::cli {
 
-// `size`: of the window, "1600x1000"; empty: the request's size. Returns the exit code.
+// `size`: of the window, "1600x1000". Empty means the request's size. Returns the exit code.
 int run_open(OpenRequest& request, const std::string& size, const OpenWindow& open_window);
 
 // Prints an error if this program has no window.

@@ -21,15 +21,15 @@ struct ViewOptions {
   ViewRequest request;
   bool relative = false;  // Percentages refer to the filtered total.
   std::string max_size = "4GiB";
-  std::string at;                    // A time of the trace; empty: its end.
+  std::string at;                    // A time of the trace. Empty means its end.
   std::vector<std::string> what_if;  // KEY=VALUE: changes to a TPU workload.
 };
 
 struct BlockReportOptions {
-  std::optional<std::size_t> rows;  // --blocks N; 0: all.
+  std::optional<std::size_t> rows;  // --blocks N. 0 means all.
   std::string order = "size";
   bool is_ascending = false;
-  std::string address;  // --address; empty: not given.
+  std::string address;  // --address. Empty if not given.
 };
 
 struct ReportOptions {
@@ -50,7 +50,7 @@ struct ExplainOptions {
   std::string max_size = "4GiB", failure = "first";
   GateOptions gate;  // Empty: no condition.
   bool json = false, html = false;
-  std::size_t brief = 0;  // So many characters of JSON at most; 0: all of it.
+  std::size_t brief = 0;  // So many characters of JSON at most. 0 means all of it.
 };
 
 struct DiffOptions {
@@ -59,9 +59,9 @@ struct DiffOptions {
   ViewOptions view;
   std::string match = "function";
   GateOptions gate;
-  std::string from;  // The time of the baseline; empty: the same time as now.
+  std::string from;  // The time of the baseline. Empty means the same time as now.
   std::string same;  // For two traces, instead of `from`: "time" or "requests", the same as now.
-  std::string heap;  // For traces, the name of the heap to compare; empty: the most relevant one.
+  std::string heap;  // For traces, the name of the heap to compare. Empty means the most relevant one.
   std::size_t top = 15, frames = 4;
   bool json = false;
 };
@@ -82,29 +82,29 @@ struct DigestOptions {
   std::vector<std::string> files;
   std::string store;   // A folder.
   std::string run;     // Empty: the name of the folder of the first file.
-  std::string layout;  // "tp=8,dp=160,pp=8"; empty: the coordinates are unknown.
+  std::string layout;  // "tp=8,dp=160,pp=8". Empty means that the coordinates are unknown.
   std::string max_size = "4GiB";
-  unsigned jobs = 0;                      // Files that are read at once. 0: as many as there are processors.
+  unsigned jobs = 0;                      // Files that are read at once. 0 means as many as there are processors.
   std::string python = default_python();  // One with DuckDB.
 };
 
 struct FleetOptions {
-  std::string store, run, baseline;  // Of the runs' names; empty: the newest run, and none.
-  std::size_t top = 20;              // Rows of each table. 0: all.
+  std::string store, run, baseline;  // A folder, and names of runs. Empty means the newest run, and none.
+  std::size_t top = 20;              // Rows of each table. 0 means all.
   bool json = false;
   std::string python = default_python();
 };
 
 struct LedgerOptions {
   std::string store;
-  std::size_t top = 20;  // The last runs. 0: all.
+  std::size_t top = 20;  // The last runs. 0 means all.
   bool json = false;
   std::string python = default_python();
 };
 
 struct BisectOptions {
   std::string good, bad;                         // Commits.
-  std::string repository, more, emulate, store;  // As given; empty: not.
+  std::string repository, more, emulate, store;  // Empty if not given.
   bool json = false;
   std::string python = default_python();
   std::vector<std::string> command;
@@ -112,7 +112,7 @@ struct BisectOptions {
 
 struct McpOptions {
   bool may_run = false;                             // Agents may start dry runs.
-  std::string fleet_python, time_limit, run_limit;  // As given; empty: not.
+  std::string fleet_python, time_limit, run_limit;  // Empty if not given.
   std::string python = default_python();
 };
 
@@ -126,7 +126,7 @@ struct ReplayOptions {
   std::string device_bytes, device;   // For a trace. Empty `device`: the one with the most requests.
   bool check = false, json = false, time = false;
   bool with_hang = false;                                  // As in XLA before 2026-08-14.
-  std::string oom_log, memory_dump, trace_events, output;  // Files to write; empty: none.
+  std::string oom_log, memory_dump, trace_events, output;  // Files to write. Empty if there is none.
   // Empty: GPU_0_bfc; for other allocators GPU_0_ and their name.
   std::string allocator_name;
 };
@@ -136,9 +136,9 @@ struct ExportOptions {
   UsedOptions used;
   ViewOptions view;
   std::string to, output;
-  bool viewer = false;                    // As HTML: the page for browsers with the files in it.
-  std::string what;                       // For a trace as CSV or Parquet: events or blocks; empty: the top table.
-  std::string step;                       // For counters for Perfetto, in bytes; empty: depends on the peak.
+  bool viewer = false;  // As HTML: the page for browsers with the files in it.
+  std::string what;     // For a trace as CSV or Parquet: events or blocks. Empty means the top table.
+  std::string step;     // For counters for Perfetto, in bytes. Empty means that it depends on the peak.
   std::string python = default_python();  // A Python with pyarrow, for Parquet.
 };
 
@@ -156,7 +156,7 @@ int run_bisect(const BisectOptions& options);
 int run_mcp(const McpOptions& options);
 int run_replay(const ReplayOptions& options);
 
-// The fault of a number of rows; empty: valid.
+// The fault of a number of rows. Empty if it is valid.
 std::string find_count_fault(const std::string& text);
 // A duration in seconds: "60", "60s", "500ms", "5m", "1.5h". Nothing if it is not a duration.
 std::optional<double> parse_seconds(std::string_view text);

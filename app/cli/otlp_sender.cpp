@@ -38,7 +38,7 @@ bool is_whole(const std::string& answer) {
   return answer.size() - (body + 4) >= bytes;
 }
 
-// "it rejected 3 figures: unknown metric"; empty: it has taken all.
+// "it rejected 3 figures: unknown metric". Empty if it has taken all.
 std::string rejection_in(std::string_view body) {
   const auto json = nlohmann::json::parse(body, nullptr, false);
   if (!json.is_object() || !json.contains("partialSuccess") || !json["partialSuccess"].is_object()) return {};

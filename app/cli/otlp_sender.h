@@ -44,7 +44,7 @@ class OtlpSender {
   std::condition_variable changed_;
   std::optional<std::string> request_;  // With mutex_, like the next two.
   bool is_ending_ = false, has_ended_ = false;
-  bool has_failed_ = false;                 // Of the thread.
+  bool has_failed_ = false;                 // Only the thread uses it.
   std::atomic<bool> is_cancelled_ = false;  // A connection that is being made.
   std::thread thread_;
 };

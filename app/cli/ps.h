@@ -9,9 +9,9 @@ namespace hbmscope::cli {
 
 struct PsOptions {
   bool json = false;
-  double interval = 0;  // Seconds between lists; 0: only one list. With `json`, one line per list.
+  double interval = 0;  // Seconds between lists. 0 means only one list. With `json`, one line per list.
   FarOptions far;
-  std::string as;  // This machine's name on the machine where the list is read; empty: the same machine.
+  std::string as;  // This machine's name on the machine where the list is read. Empty means the same machine.
 };
 int run_ps(const PsOptions& options);
 

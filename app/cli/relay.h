@@ -10,7 +10,7 @@ namespace hbmscope::cli {
 
 struct RelayOptions {
   std::string job;  // The process id of an observer, or of a process that it observes.
-  // A folder with stdout.txt and stderr.txt; empty: no output is requested.
+  // A folder with stdout.txt and stderr.txt. Empty if no output is requested.
   std::string output;
   std::uint64_t output_from = 0, errors_from = 0;  // Bytes.
 };

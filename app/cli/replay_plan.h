@@ -18,7 +18,7 @@ struct ReplayPlan {
   allocator::RequestStream stream;
   allocator::AllocatorOptions options;
   std::vector<std::string> notes;      // For stderr.
-  std::shared_ptr<const Trace> trace;  // The source of the requests; null: a stream of requests.
+  std::shared_ptr<const Trace> trace;  // The source of the requests. Null means a stream of requests.
   std::size_t trace_stream = 0;
   allocator::RecordedPlaces places;  // The addresses at which the trace served the requests.
 };

@@ -20,15 +20,16 @@ struct RunOptions {
   std::string back_end = "interpose";  // How calls of the CUDA driver are recorded; or cupti.
   std::string stacks = "python";       // The stacks of those calls; or native, none.
   std::uint32_t stack_depth = 64;      // Maximum number of frames.
-  std::string emulate;                 // The devices of a dry run, "h100:8", "v5e:2x4"; empty: the real ones.
+  std::string emulate;                 // The devices of a dry run, "h100:8", "v5e:2x4". Empty means the real ones.
   bool is_quick = false;               // TPUs: compile at a lower level of optimisation.
   std::uint32_t runs_ahead = 0;        // TPUs: how many executions are in flight.
-  std::string device_bytes;            // Their memory, "40GiB"; empty: as the catalogue says.
+  std::string device_bytes;            // Their memory, "40GiB". Empty means as the catalogue says.
   bool json = false;                   // The verdict of a dry run.
-  GateOptions gate;                    // Checked after a dry run that ended well; empty: no condition.
+  GateOptions gate;                    // Checked after a dry run that ended well. Empty means no condition.
   std::vector<std::string> sweep;      // "batch=4,8,16": a dry run for each value.
   std::string largest;                 // The name of a sweep: only the largest value that fits.
-  std::string digest, digest_run;      // The store that gets a digest at the end, and the run there. Empty: none.
+  // The store that gets a digest at the end, and the run there. Empty if there is none.
+  std::string digest, digest_run;
   FlightOptions flight;
   ListenOptions listen;
   std::vector<std::string> command;

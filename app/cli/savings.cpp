@@ -44,7 +44,7 @@ struct SavingsReport {
   std::string heap;  // Its name.
   const SiteWords& words;
   const Savings& savings;
-  const std::optional<PoolSavings>& pool;  // Of the shown rows.
+  const std::optional<PoolSavings>& pool;  // For the shown rows.
   std::size_t top;                         // 0: all.
 
   const Stream& stream() const { return trace.streams[key.stream]; }
@@ -286,7 +286,7 @@ int run_savings(const SavingsOptions& options) {
   std::optional<PoolSavings> pool;
   {
     const ProgressLine progress("Savings of the pool", control);
-    // Of all rows, only where there are few.
+    // For all rows only where there are few.
     if (shown <= pool_sites_max)
       pool = compute_pool_savings(*source->trace, *heap, words.by, savings->sites, shown, control);
   }

@@ -11,8 +11,8 @@ namespace hbmscope::cli {
 struct SavingsOptions {
   std::vector<std::string> files;
   std::string by = "line";  // line, function, category or tag.
-  std::string heap;         // Its name; empty: the most relevant one.
-  std::string lower_by;     // Bytes, "500MiB"; empty: not requested.
+  std::string heap;         // Its name. Empty means the most relevant one.
+  std::string lower_by;     // Bytes, "500MiB". Empty if not requested.
   std::size_t top = 10;     // 0: all rows.
   std::string max_size = "4GiB";
   GateOptions gate;  // Empty: no condition.

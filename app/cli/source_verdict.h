@@ -11,7 +11,7 @@
 
 namespace hbmscope::cli {
 
-// With an empty line behind it; empty: there is no such verdict.
+// With an empty line behind it. Empty if there is no such verdict.
 std::string verdict_text(const Source& source, const Terminal& terminal);
 // With the keys "workload" or "dry_run", which only these files have.
 nlohmann::ordered_json with_verdict(nlohmann::ordered_json json, const Source& source);

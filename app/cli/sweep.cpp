@@ -31,7 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-// Of a framework's figures the largest, as the processes of a job do about the same.
+// The largest of a framework's figures, as the processes of a job do about the same.
 std::string largest_cell(const Json* device, const char* key) {
   std::uint64_t bytes = 0;
   if (device != nullptr)
@@ -44,7 +44,7 @@ bool is_of_tpus(const SweepRun& run) {
   return run.verdict.is_object() && run.verdict.contains("tpu");
 }
 
-// Of a TPU's peak; a dash on a GPU.
+// For a TPU's peak; a dash on a GPU.
 std::string tpu_cell(const Json* device, const char* key) {
   if (device == nullptr || !device->contains("tpu")) return "–";
   return text_from_bytes((*device)["tpu"][key].get<std::uint64_t>());
@@ -144,7 +144,7 @@ class Sweep {
     };
     // Everything up to `low` fits, nothing from `high` on does.
     std::int64_t low = first - 1, high = last + 1;
-    std::vector<std::int64_t> places;  // Of the runs.
+    std::vector<std::int64_t> places;  // Places in the list of runs.
     const auto run_at = [&](std::int64_t at, bool is_confirmed) {
       runs.push_back({device, {{axis.name, value_at(at)}}, {}, 0, false, is_confirmed});
       work_.execute(runs.back());

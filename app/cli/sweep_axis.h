@@ -16,7 +16,7 @@ std::optional<std::int64_t> number_from(const std::string& text);         // A w
 // The values of one placeholder, in their order.
 struct SweepAxis {
   std::string name;
-  std::vector<std::string> values;  // Of a range 4..64, which only --largest takes: the two ends.
+  std::vector<std::string> values;  // A range 4..64, which only --largest takes, has its two ends.
   bool is_range = false;
 };
 // "batch=4,8,16" or "batch=1..64". Errors: no name, no value, an empty value, the same value twice, or a range that

@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 // What a run needs of the host, by experience: the framework, and 8 bytes for each 256 of XLA's pool.
 constexpr std::uint64_t host_bytes_per_run = std::uint64_t{3} << 30;
 
-// Of this machine, for more processes; 0: unknown.
+// What this machine has for more processes. 0 if unknown.
 std::uint64_t available_host_bytes() {
   std::ifstream file("/proc/meminfo");
   for (std::string line; std::getline(file, line);)

@@ -22,14 +22,14 @@ struct RunOptions;
 struct SweepRun {
   std::string device;  // As given: "h100:8".
   std::vector<SweepValue> values;
-  nlohmann::ordered_json verdict;  // As run --json prints it; null: there is none.
+  nlohmann::ordered_json verdict;  // As run --json prints it. Null if there is none.
   double seconds = 0;
   bool has_started = false;
-  bool is_confirmed = false;  // Of a quick sweep: this run alone is not quick.
+  bool is_confirmed = false;  // In a quick sweep: this run alone is not quick.
 
   // "fits", "out of memory", "failed", "unknown", "no verdict", "not run".
   std::string outcome() const;
-  // The device with the least to spare; null: no figures.
+  // The device with the least to spare. Null means no figures.
   const nlohmann::ordered_json* fullest_device() const;
 };
 

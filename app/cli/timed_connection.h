@@ -20,7 +20,7 @@ class TimedConnection {
   bool send_all(std::string_view text);
   // Waits for more, and appends it. False: no more comes.
   bool receive(std::string& text);
-  // "Connection reset by peer"; empty: none, or the peer has ended the connection.
+  // "Connection reset by peer". Empty if none, or the peer has ended the connection.
   const std::string& fault() const { return fault_; }
 
  private:

@@ -11,12 +11,12 @@
 namespace hbmscope::cli {
 
 struct TpuLayoutOptions {
-  std::string layout;                     // "f32[129,1024]{1,0:T(8,128)}"; empty: from generation, type and shape.
+  std::string layout;                     // "f32[129,1024]{1,0:T(8,128)}". Empty means from generation, type and shape.
   std::string generation, dtype, shape;   // "v5e", "bf16", "100x200".
   std::string second_minor = "compiled";  // Other values: compact, large.
   std::string batch;                      // A file of rows; "-": standard input.
   std::vector<std::string> listings;      // Files of named arrays, e.g. of a pytree or a checkpoint.
-  std::string picture;                    // A PNG file to write; "-": prints it as characters; empty: none.
+  std::string picture;                    // A PNG file to write; "-": prints it as characters. Empty if there is none.
   std::string theme;
   double scale = 1;
   bool json = false;
@@ -33,7 +33,7 @@ struct TpuFitOptions {
 struct TpuImportOptions {
   std::string folder;
   std::vector<std::string> generations;  // Empty: all.
-  std::string record;                    // A file to write; empty: none.
+  std::string record;                    // A file to write. Empty if there is none.
   std::string max_size = "4GiB";
   bool json = false;
 };
@@ -42,7 +42,7 @@ struct TpuCompileOptions {
   std::string target;  // "step.py:train_step"
   std::vector<std::string> topologies;
   std::string python = "python3";
-  std::string record;  // A file to write; empty: none.
+  std::string record;  // A file to write. Empty if there is none.
   std::string max_size = "4GiB";
   bool json = false;
 };

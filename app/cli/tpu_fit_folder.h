@@ -15,7 +15,7 @@ namespace hbmscope::cli {
 
 struct JudgedProgram {
   std::string file, name;
-  std::optional<std::uint64_t> needed_bytes;  // Of HBM, on the target where it needs the most; nothing: unknown.
+  std::optional<std::uint64_t> needed_bytes;  // HBM, on the target where it needs the most. Nothing if unknown.
   std::vector<FitRow> rows;                   // One for each target.
   std::string text;                           // On its own: the rows, and what would make it fit.
   nlohmann::ordered_json json;

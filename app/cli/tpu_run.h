@@ -15,7 +15,7 @@ namespace hbmscope::cli {
 struct TpuRunOptions {
   std::string file, generation;
   std::vector<std::string> what_if;  // KEY=VALUE
-  std::string record, oom_log;       // Files to write; empty: none.
+  std::string record, oom_log;       // Files to write. Empty if there is none.
   std::string max_size = "64MiB";
   bool timed = false, json = false;
   bool window = false;  // Opens it in the window, with the same changes.

@@ -14,8 +14,8 @@ struct WatchOptions {
   bool json = false;                // One object per line.
   std::string max_memory = "1GiB";  // Limit for the job's events.
   bool from_now = false;            // Skip earlier events.
-  std::string metrics;              // "9400", "10.0.0.7:9400": for Prometheus, instead of lines. Empty: lines.
-  std::string otlp;                 // "http://127.0.0.1:4318": sent there, instead of lines. Empty: lines.
+  std::string metrics;              // "9400", "10.0.0.7:9400": for Prometheus, instead of lines. Empty means lines.
+  std::string otlp;                 // "http://127.0.0.1:4318": sent there, instead of lines. Empty means lines.
   bool totals = false;              // Only the process's total, from the driver.
   FarOptions far;
 };

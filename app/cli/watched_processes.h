@@ -26,7 +26,7 @@ class WatchedProcesses {
   enum class Obstacle : std::uint8_t { none, is_static, has_other_c_library, lacks_preload, is_in_sandbox };
   struct Process {
     std::string name;
-    std::string driver;   // "libcuda.so.1"; empty: it has loaded none so far.
+    std::string driver;   // "libcuda.so.1". Empty if it has loaded none so far.
     std::string visible;  // What is seen of it: "pool of JAX (XLA's BFC), arrays by PJRT; driver calls".
     bool has_collector = false;
     Obstacle obstacle = Obstacle::none;  // Why it isn't observed.

@@ -10,9 +10,9 @@ namespace hbmscope::cli {
 struct WhatIfOptions {
   std::vector<std::string> files;
   std::string max_size = "4GiB";
-  std::string device, device_bytes;  // A number, or a GPU; a size. Empty: as recorded.
-  std::string outside;               // A size. Empty: as recorded.
-  std::vector<std::string> tries;    // "NAME=VALUE ...", one setting each; empty: the usual ones.
+  std::string device, device_bytes;  // A number, or a GPU; a size. Empty means as recorded.
+  std::string outside;               // A size. Empty means as recorded.
+  std::vector<std::string> tries;    // "NAME=VALUE ...", one setting each. Empty means the usual ones.
   GateOptions gate;                  // Empty: no condition.
   bool json = false;
 };

@@ -134,7 +134,7 @@ void run_frame() {
 
 // Dear ImGui leaves the wheel of Emscripten's GLFW, which has whole notches only, to its user.
 EM_BOOL add_wheel(int, const EmscriptenWheelEvent* event, void*) {
-  constexpr double pixels = 100, lines = 3;  // Of one notch.
+  constexpr double pixels = 100, lines = 3;  // For one notch.
   const double notch = event->deltaMode == DOM_DELTA_PIXEL ? pixels : event->deltaMode == DOM_DELTA_LINE ? lines : 1;
   ImGui::GetIO().AddMouseWheelEvent(static_cast<float>(-event->deltaX / notch),
                                     static_cast<float>(-event->deltaY / notch));

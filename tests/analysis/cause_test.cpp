@@ -44,6 +44,10 @@ struct Failed {
     figures.pool_bytes = row.pool_bytes = bytes;
     figures.limit_bytes = limit;
   }
+  void of_text(Framework framework) {
+    row.line = 1;
+    facts.framework = framework;
+  }
   void keep(std::uint64_t bytes, std::uint64_t of) {
     growth.is_steady = true;
     growth.steps = 8;
@@ -73,10 +77,20 @@ const std::vector<Case>& cases() {
          one.heap.memory_kind = "pinned_host";
          one.free(200 * mib, 10 * mib);
        }},
+      {"in shared memory",
+       [](Failed& one) {
+         one.facts.framework = Framework::kernel;
+         one.figures.limit_bytes = 64 * mib;
+       }},
       {"found by the compiler",
        [](Failed& one) {
          one.row.details.emplace_back(failure_detail::stage, failure_detail::compiler);
          one.figures.limit_bytes = 64 * mib;
+       }},
+      {"a size that cannot be",
+       [](Failed& one) {
+         one.row.reason = "Tried to allocate more than 1EB memory.";
+         one.figures.requested_bytes = one.figures.needed_bytes = 0;
        }},
       {"library that may lack something else",
        [](Failed& one) {
@@ -88,7 +102,19 @@ const std::vector<Case>& cases() {
          one.facts.framework = Framework::library;
          one.row.allocator = "NCCL";
        }},
-      {"pool at its maximum", [](Failed& one) { one.row.reason = "Maximum pool size exceeded"; }},
+      {"pool that says it is full", [](Failed& one) { one.row.reason = "Maximum pool size exceeded"; }},
+      {"engine without room for its cache",
+       [](Failed& one) {
+         one.facts.framework = Framework::vllm;
+         one.facts.engine = EngineBudget{12 * gib, 6 * gib, 7 * gib};
+       }},
+      {"held by others",
+       [](Failed& one) {
+         one.facts.elsewhere = HeldElsewhere{6 * gib, {}};
+         one.facts.device_bytes = 8 * gib;
+         one.figures.driver_bytes = mib;
+         one.free(20 * mib, 10 * mib);
+       }},
       {"request of unknown size",
        [](Failed& one) {
          one.figures.requested_bytes = one.figures.needed_bytes = 0;
@@ -115,6 +141,18 @@ const std::vector<Case>& cases() {
          one.figures.is_inexact = true;
          one.free(200 * mib, 10 * mib);
        }},
+      {"limit of the process",
+       [](Failed& one) {
+         one.of_text(Framework::pytorch);
+         one.figures.free_bytes = 200 * mib;
+         one.pool(gib, gib);
+       }},
+      {"refused with room on the device",
+       [](Failed& one) {
+         one.of_text(Framework::pytorch);
+         one.figures.free_bytes = 200 * mib;
+         one.figures.driver_bytes = gib;
+       }},
       {"room at the other end",
        [](Failed& one) {
          one.heap.flags = wire::heap_flag::has_two_ends;
@@ -130,6 +168,11 @@ const std::vector<Case>& cases() {
        [](Failed& one) {
          one.row.used_bytes = 950 * mib;
          one.figures.limit_bytes = gib;
+       }},
+      {"no room on the device for a pool of unknown size",
+       [](Failed& one) {
+         one.of_text(Framework::paddle);
+         one.figures.driver_bytes = mib;
        }},
       {"free memory is unknown", [](Failed& one) { one.facts.framework = Framework::tpu; }},
       {"free in total", [](Failed& one) { one.free(200 * mib, 10 * mib); }},
@@ -255,10 +298,23 @@ TEST(Advice, each_row_is_given_for_some_failure) {
   give(Framework::tpu, Cause::compile_time,
        [](Failed& one) { one.row.details.emplace_back("padding of the listed buffers", "2.00 MiB"); });
   give(Framework::tpu, Cause::compile_time, [](Failed& one) { one.row.memory_space = "vmem"; });
-  for (const Framework framework : {Framework::triton, Framework::vllm, Framework::sglang, Framework::library})
+  for (const Framework framework : {Framework::kernel, Framework::vllm, Framework::sglang, Framework::library,
+                                    Framework::ggml, Framework::paddle, Framework::pytorch_mps, Framework::pytorch_xpu})
     give(framework, Cause::too_big);
+  for (const Framework program : {Framework::tensorflow, Framework::jax_gpu, Framework::pytorch})
+    give(Framework::library, Cause::outside_pool_starved, [&](Failed& one) { one.facts.program = program; });
+  give(Framework::rmm, Cause::pool_limit);
+  for (const Cause cause : {Cause::driver_refused, Cause::impossible_size, Cause::host_memory})
+    give(Framework::unknown, cause);
+  give(Framework::vllm, Cause::held_elsewhere, [](Failed& one) {
+    one.facts.device_bytes = 8 * gib;
+    one.figures.driver_bytes = 2 * gib;
+    one.facts.elsewhere = HeldElsewhere{6 * gib, {}};
+  });
+  give(Framework::vllm, Cause::pool_limit,
+       [](Failed& one) { one.row.details.emplace_back(failure_detail::suggested, "4096"); });
   give(Framework::pytorch, Cause::too_big, [](Failed& one) {
-    one.row.details.emplace_back("process 12", "40.00 GiB");
+    one.facts.elsewhere = HeldElsewhere{40 * gib, {{"process 12", 40 * gib}}};
     one.figures.driver_bytes = mib;
   });
   give(Framework::pytorch, Cause::too_big, [](Failed& one) { one.facts.device_bytes = 64 * mib; });

@@ -91,7 +91,7 @@ TEST(Cause, of_texts) {
       {unknown, "RuntimeError: CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`"},
       {unknown, "RuntimeError: cuDNN error: CUDNN_STATUS_NOT_INITIALIZED"},
       {outside_pool_starved, "node1:4711:4800 [0] NCCL WARN Cuda failure 2 'out of memory'"},
-      {too_big,
+      {shared_memory,
        "triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 147456, Hardware "
        "limit: 101376. Reducing block sizes or `num_stages` may help."},
       {host_memory, "Out of host memory while trying to allocate 4294967296 bytes."},

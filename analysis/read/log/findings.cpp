@@ -11,8 +11,21 @@
 namespace hbmscope::log {
 namespace {
 
-// Words of a logger may precede: "ERROR 10-25 11:17:27 [core.py:720]   File "x.py", line 3, in f".
-std::optional<TracebackFrame> frame_of(std::string_view line) {
+std::optional<std::uint32_t> take_line_number(std::string_view& text) {
+  std::uint32_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc()) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(parsed.ptr - text.data()));
+  return number;
+}
+
+std::string function_name(std::string_view text) {
+  while (text.ends_with(' ') || text.ends_with('\r')) text.remove_suffix(1);
+  return text.empty() ? "<module>" : std::string(text);
+}
+
+// Python's own: "  File "x.py", line 3, in f". Words of a logger may precede it.
+std::optional<TracebackFrame> python_frame(std::string_view line) {
   constexpr std::string_view file = "File \"", number = "\", line ", in = ", in ";
   const std::size_t begin = line.find(file);
   if (begin == std::string_view::npos) return std::nullopt;
@@ -22,14 +35,65 @@ std::optional<TracebackFrame> frame_of(std::string_view line) {
   TracebackFrame frame;
   frame.file = line.substr(0, end);
   line.remove_prefix(end + number.size());
-  const auto parsed = std::from_chars(line.data(), line.data() + line.size(), frame.line);
-  if (parsed.ec != std::errc()) return std::nullopt;
-  line.remove_prefix(static_cast<std::size_t>(parsed.ptr - line.data()));
-  frame.function = line.starts_with(in) ? line.substr(in.size()) : line.substr(0, 0);
-  while (!frame.function.empty() && (frame.function.back() == ' ' || frame.function.back() == '\r'))
-    frame.function.pop_back();
-  if (frame.function.empty()) frame.function = "<module>";
+  const auto at = take_line_number(line);
+  if (!at) return std::nullopt;
+  frame.line = *at;
+  frame.function = function_name(line.starts_with(in) ? line.substr(in.size()) : line.substr(0, 0));
   return frame;
+}
+
+std::string_view without_indent(std::string_view line) {
+  return line.substr(std::min(line.find_first_not_of(' '), line.size()));
+}
+
+// "cell 7" of "<ipython-input-7-0a1b2c>" and "Cell In[7]".
+std::string cell_name(std::string_view text) {
+  for (const std::string_view word : {"<ipython-input-", "Cell In[", "Input In ["}) {
+    if (!text.starts_with(word)) continue;
+    text.remove_prefix(word.size());
+    return "cell " + std::string(text.substr(0, text.find_first_of("-]")));
+  }
+  return {};
+}
+
+// A notebook's: "Cell In[7], line 1", "File ~/x.py:12, in f(x)", and without a line, which an arrow has below it,
+// "<ipython-input-7-0a1b2c> in <module>" and "~/x.py in f(x)".
+std::optional<TracebackFrame> notebook_frame(std::string_view line, std::uint32_t pointed_at) {
+  constexpr std::string_view number = ", line ", in = " in ", file = "File ";
+  TracebackFrame frame;
+  const std::string cell = cell_name(line);
+  if (const std::size_t at = line.find(number); !cell.empty() && at != std::string_view::npos) {
+    std::string_view rest = line.substr(at + number.size());
+    frame = {"<module>", cell, take_line_number(rest).value_or(0)};
+    return frame;
+  }
+  if (line.starts_with(file)) line.remove_prefix(file.size());
+  const std::size_t end = line.find(in);
+  if (end == std::string_view::npos) return std::nullopt;
+  std::string_view where = line.substr(0, end);
+  frame.function = function_name(line.substr(end + in.size()));
+  if (where.ends_with(',')) where.remove_suffix(1);
+  const std::size_t python = where.find(".py");
+  if (cell.empty() && (python == std::string_view::npos || where.find(' ') != std::string_view::npos))
+    return std::nullopt;
+  frame.file = cell.empty() ? std::string(where.substr(0, python + 3)) : cell;
+  frame.line = pointed_at;
+  if (std::string_view rest = where.substr(cell.empty() ? python + 3 : where.size()); rest.starts_with(':')) {
+    rest.remove_prefix(1);
+    frame.line = take_line_number(rest).value_or(pointed_at);
+  }
+  return frame;
+}
+
+// "----> 1 out = model(x)", and in rich's boxes "\u2771 58 \u2502   loss = model(x)".
+std::optional<std::uint32_t> pointed_line(std::string_view line) {
+  for (const std::string_view arrow : {"-> ", "\u2771 "}) {
+    const std::size_t at = line.find(arrow);
+    if (at == std::string_view::npos || line.substr(0, at).find_first_not_of("- ") != std::string_view::npos) continue;
+    line.remove_prefix(at + arrow.size());
+    return take_line_number(line);
+  }
+  return std::nullopt;
 }
 
 // A failure's dump and the exception that Python prints about it are closer than this.
@@ -71,8 +135,17 @@ bool is_same_sentence(const Finding& a, const Finding& b) {
   if (x.wording->framework != y.wording->framework || x.wording->kind != y.wording->kind) return false;
   const bool is_same_device = !x.device || !y.device || x.device == y.device;
   if (!is_same_device) return false;
+  // The driver refused smaller and smaller requests of one attempt.
+  constexpr std::uint64_t lines_of_attempt = 20;
+  if (x.wording->kind == SentenceKind::refusal && x.wording == y.wording)
+    return b.place.line <= a.place.line + lines_of_attempt &&
+           (!x.requested || !y.requested || y.requested->bytes <= x.requested->bytes);
   if (x.wording == y.wording)
     return is_same(x.requested, y.requested) && is_same(x.available, y.available) && is_same(x.used, y.used);
+  // NCCL says in several lines what it wanted, and that there was too little.
+  constexpr std::uint64_t lines_of_nccl = 20;
+  if (x.wording->framework == "nccl" && b.place.line <= a.place.line + lines_of_nccl)
+    return !x.requested || !y.requested || can_be_equal(*x.requested, *y.requested);
   // The allocator's own words, and then the exception, which has only the size.
   return x.requested && y.requested && can_be_equal(*x.requested, *y.requested) && !y.used && !y.available;
 }
@@ -104,6 +177,11 @@ void take_over(Finding& first, Finding&& again) {
   if (first.sentence && again.sentence) {
     if (first.sentence->program.empty()) first.sentence->program = std::move(again.sentence->program);
     if (!first.sentence->device) first.sentence->device = again.sentence->device;
+    if (!first.sentence->requested) first.sentence->requested = again.sentence->requested;
+    if (first.sentence->is_quoted && !again.sentence->is_quoted) {
+      first.sentence = std::move(again.sentence);
+      first.place = again.place;
+    }
     if (first.sentence->others.empty()) first.sentence->others = std::move(again.sentence->others);
   }
   if (first.report && again.report &&
@@ -149,11 +227,17 @@ std::vector<TracebackFrame> find_traceback(std::span<const std::string> lines) {
   constexpr std::size_t between_max = 12, frames_max = 200;
   std::vector<TracebackFrame> frames;
   std::size_t since = 0;
+  std::uint32_t pointed_at = 0;
   for (std::size_t i = lines.size(); i-- > 0 && frames.size() < frames_max;) {
     if (lines[i].find("Traceback (most recent call last)") != std::string_view::npos) break;
-    if (auto frame = frame_of(lines[i])) {
+    const std::string_view line = without_indent(lines[i]);
+    auto frame = python_frame(line);
+    if (!frame) frame = notebook_frame(line, pointed_at);
+    if (frame) {
       frames.push_back(std::move(*frame));
-      since = 0;
+      since = pointed_at = 0;
+    } else if (const auto pointed = pointed_line(line)) {
+      pointed_at = *pointed;
     } else if (++since > between_max) {
       break;
     }
@@ -161,6 +245,25 @@ std::vector<TracebackFrame> find_traceback(std::span<const std::string> lines) {
   std::reverse(frames.begin(), frames.end());
   return frames;
 }
+
+namespace {
+
+// The failures that a program got over: the last one before the sentence that says so.
+void mark_what_was_got_over(Findings& findings) {
+  constexpr std::uint64_t lines_max = 50;
+  for (const Recovery& recovery : findings.recoveries) {
+    const auto is_about_it = [&](const Finding& one) {
+      return one.sentence && one.place.line <= recovery.place.line &&
+             one.place.line + lines_max >= recovery.place.line &&
+             one.sentence->wording->framework == recovery.sentence.wording->framework &&
+             (one.speaker == recovery.speaker || one.speaker == 0 || recovery.speaker == 0);
+    };
+    const auto last = std::find_if(findings.failures.rbegin(), findings.failures.rend(), is_about_it);
+    if (last != findings.failures.rend()) last->got_over = recovery.sentence.text;
+  }
+}
+
+}  // namespace
 
 void merge_findings(Findings& findings) {
   // Within one line, as when a whole log is one string of JSON, a dump comes before the sentence about it.
@@ -176,6 +279,7 @@ void merge_findings(Findings& findings) {
     if (!is_merged(kept, next)) kept.push_back(std::move(next));
   }
   findings.failures = std::move(kept);
+  mark_what_was_got_over(findings);
 }
 
 }  // namespace hbmscope::log

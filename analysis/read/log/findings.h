@@ -39,6 +39,7 @@ struct Finding {
   std::optional<tpu_oom::Report> report;
   std::vector<TracebackFrame> frames;  // Outermost first.
   std::uint64_t times = 1;             // How often the log says the same.
+  std::string got_over;                // What says that the program went on without it. Empty if nothing does.
 };
 
 struct Accounting {
@@ -47,18 +48,35 @@ struct Accounting {
   Sentence sentence;  // With all parts, each as last said.
 };
 
+// A sentence that says that the program went on without memory that it was refused.
+struct Recovery {
+  Place place;
+  std::uint32_t speaker = 0;
+  Sentence sentence;
+};
+
 struct LogSpeaker {
   std::string name;
   std::optional<std::uint32_t> rank;
 };
 
+// A line that has a size and speaks of memory, and isn't a sentence that is known.
+struct Mention {
+  std::uint64_t line = 0;
+  std::string text;  // Shortened.
+};
+
 struct Findings {
   std::vector<Finding> failures;  // By place.
   std::vector<Accounting> accountings;
+  std::vector<Recovery> recoveries;
+  // Whose words the lines around have: "tensorflow", "pytorch", "jax". Empty if nobody's, or those of several.
+  std::string framework;
   std::vector<LogSpeaker> speakers;  // By number; the first one is that of lines without a prefix.
   std::uint64_t lines = 0;
   std::uint64_t performance_notes = 0;  // "The caller indicates that this is not a failure".
   std::uint64_t left_out = 0;           // Failures beyond the limit.
+  std::vector<Mention> mentions;        // The first three.
 };
 
 // Makes one failure of what belongs together: a dump and the sentence that follows it, and repetitions, as when Python

@@ -1,30 +1,76 @@
 #include "analysis/read/log/log_format.h"
 
 #include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "analysis/read/log/log_reader.h"
 #include "analysis/read/log/trace_from_log.h"
 #include "analysis/read/trace_content.h"
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
 
 namespace hbmscope {
 namespace log {
 namespace {
 
+// A text of two bytes a character, as PowerShell writes it, piece by piece as UTF-8. What isn't ASCII becomes '?': no
+// sentence that is looked for has it.
+class Utf16 {
+ public:
+  // Nothing if the file doesn't begin as one.
+  static std::optional<Utf16> of(std::span<const std::uint8_t> beginning) {
+    if (beginning.size() < 2) return std::nullopt;
+    const bool is_little = beginning[0] == 0xff && beginning[1] == 0xfe;
+    const bool is_big = beginning[0] == 0xfe && beginning[1] == 0xff;
+    return is_little || is_big ? std::optional(Utf16(is_big)) : std::nullopt;
+  }
+
+  std::string decode(std::span<const std::uint8_t> bytes) {
+    std::string text;
+    for (const std::uint8_t byte : bytes) {
+      if (!first_) {
+        first_ = byte;
+        continue;
+      }
+      const unsigned unit =
+          is_big_ ? static_cast<unsigned>(*first_) << 8U | byte : static_cast<unsigned>(byte) << 8U | *first_;
+      first_.reset();
+      if (unit != 0xfeff) text += unit < 0x80 ? static_cast<char>(unit) : '?';
+    }
+    return text;
+  }
+
+ private:
+  explicit Utf16(bool is_big) : is_big_(is_big) {}
+
+  bool is_big_;
+  std::optional<std::uint8_t> first_;  // The first byte of a character whose second one is in the next piece.
+};
+
 Result<Findings> read_findings(InputFile& file) {
   constexpr std::size_t piece_bytes = std::size_t{256} << 10;  // It stays in the processor's cache.
   LogReader reader;
+  auto wide = Utf16::of(file.beginning());
   std::vector<std::uint8_t> piece(piece_bytes);
   while (true) {
     const auto got = file.read_next(piece);
     if (!got) return Failure(got.error());
     if (*got == 0) return reader.finish();
-    reader.feed({reinterpret_cast<const char*>(piece.data()), *got});
+    if (wide)
+      reader.feed(wide->decode(std::span(piece).first(*got)));
+    else
+      reader.feed({reinterpret_cast<const char*>(piece.data()), *got});
   }
 }
 
-// Text in UTF-8 or any encoding of one byte.
+// Text in UTF-8, UTF-16 with its mark, or any encoding of one byte.
 bool is_text(InputFile& file) {
+  if (Utf16::of(file.beginning())) return true;
   const auto is_character = [](std::uint8_t byte) {
     return byte >= ' ' || (byte >= '\b' && byte <= '\r') || byte == '\x1b';
   };
@@ -32,10 +78,26 @@ bool is_text(InputFile& file) {
   return !first.empty() && std::all_of(first.begin(), first.end(), is_character);
 }
 
+// What a text has that isn't a failure, so that a person can see whether something was overlooked.
+Error nothing_failed(const Findings& findings, const std::string& name) {
+  std::string found;
+  for (const Mention& one : findings.mentions)
+    found +=
+        fmt::format("{}line {}: \"{}\"", found.empty() ? "" : "; ", text_from_count(one.line), printable(one.text));
+  return other_format(
+      "this is a log in which no line says that memory of a device or of the host ran out; what speaks "
+      "of memory, with a size, is " +
+          found,
+      "Give the job's whole output, or the text of the error alone.", name);
+}
+
 Result<FileContent> read_log(InputFile& file, const FileOptions&, ReadControl*) {
   auto findings = read_findings(file);
   if (!findings) return Failure(std::move(findings.error()));
-  if (findings->failures.empty() && findings->accountings.empty()) return FileContent{};
+  if (findings->failures.empty() && findings->accountings.empty() && findings->recoveries.empty()) {
+    if (findings->mentions.empty()) return FileContent{};
+    return Failure(nothing_failed(*findings, file.name()));
+  }
   return content_from_trace(trace_from_log(*findings, file.name(), file.size().value_or(0)));
 }
 

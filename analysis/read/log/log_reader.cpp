@@ -128,6 +128,30 @@ Speaker find_speaker(std::string_view line) {
   return speaker;
 }
 
+// Without the box that rich draws around a text, the mark of a quoted line, and what HTML writes for a few characters.
+std::string without_frame(std::string_view line) {
+  constexpr std::string_view bars[] = {"\u2502", "\u2503", "\u2551", "> "};
+  const auto trim = [&] {
+    while (line.ends_with(' ')) line.remove_suffix(1);
+  };
+  for (const std::string_view bar : bars) {
+    if (!line.starts_with(bar)) continue;
+    line.remove_prefix(bar.size());
+    trim();
+    if (line.ends_with(bar)) line.remove_suffix(bar.size());
+    trim();
+    if (line.starts_with(' ')) line.remove_prefix(1);
+  }
+  std::string text(line);
+  if (line.find('&') == std::string_view::npos) return text;
+  constexpr std::pair<std::string_view, char> entities[] = {
+      {"&gt;", '>'}, {"&lt;", '<'}, {"&quot;", '"'}, {"&#34;", '"'}, {"&#39;", '\''}, {"&#x27;", '\''}, {"&amp;", '&'}};
+  for (const auto& [entity, character] : entities)
+    for (std::size_t at = text.find(entity); at != std::string::npos; at = text.find(entity, at + 1))
+      text.replace(at, entity.size(), 1, character);
+  return text;
+}
+
 // The table "Peak buffers:" of XLA, which lists the largest buffers of a program at its peak
 // (xla/service/buffer_assignment.cc).
 std::optional<std::string_view> after(std::string_view line, std::string_view words) {
@@ -183,7 +207,7 @@ constexpr std::size_t line_bytes_max = std::size_t{4} << 20;  // A longer line i
 constexpr std::size_t look_behind = std::size_t{64} << 10;    // What is kept for tracebacks.
 constexpr std::size_t traceback_bytes_max = std::size_t{32} << 10;
 constexpr std::size_t trimmed_at = std::size_t{256} << 10;
-constexpr std::size_t window_bytes_max = std::size_t{4} << 20;
+constexpr std::size_t window_bytes_max = std::size_t{4} << 20, sentence_bytes_max = std::size_t{4} << 10;
 constexpr std::uint64_t dump_lines = 64, report_lines = 40, sentence_lines = 12, buffers_lines = 16;
 constexpr std::size_t failures_max = 4096, speakers_max = 4096;
 
@@ -248,7 +272,9 @@ std::uint32_t LogReader::number_of(std::string_view name, std::optional<std::uin
   return number;
 }
 
-void LogReader::take_line(std::string_view line) {
+void LogReader::take_line(std::string_view printed) {
+  const std::string kept = without_frame(printed);
+  const std::string_view line = kept;
   const Speaker found = find_speaker(line);
   const std::string_view text = line.substr(found.begin);
   const std::uint32_t speaker = number_of(found.name, found.rank);
@@ -258,8 +284,48 @@ void LogReader::take_line(std::string_view line) {
   }
   const bool has_trigger = find_trigger(text, 0) != std::string_view::npos;
   const bool is_of_tpu = take_tpu(text, speaker, has_trigger);
-  if (!continue_failure(text, speaker) && !is_of_tpu && has_trigger) take_sentence(text, speaker);
-  previous_[speaker] = text;
+  note_framework(text);
+  auto sentence = has_trigger && !is_of_tpu ? find_sentence(text) : std::nullopt;
+  bool is_said = sentence.has_value();
+  if (sentence)
+    take_sentence(std::move(*sentence), std::string(text), place_, speaker);
+  else if (!continue_failure(text, speaker) && !is_of_tpu)
+    is_said = take_wrapped(text, speaker);
+  if (has_trigger && !is_said) note_mention(text);
+  previous_[speaker] = {std::string(text), place_, is_said};
+  if (has_trigger) looked_at_ = std::max<std::uint64_t>(looked_at_, 1);  // It may go on in the next line.
+}
+
+void LogReader::note_mention(std::string_view text) {
+  constexpr std::size_t mentions_max = 3, text_max = 120;
+  constexpr std::string_view units[] = {"GiB", "MiB", "GB", "MB", " bytes"};
+  if (findings_.mentions.size() >= mentions_max || text.find("emory") == std::string_view::npos) return;
+  const auto has_size = [&](std::string_view unit) {
+    const std::size_t at = text.find(unit);
+    return at != std::string_view::npos && at > 0 && (is_digit(text[at - 1]) || (at > 1 && is_digit(text[at - 2])));
+  };
+  if (std::any_of(std::begin(units), std::end(units), has_size))
+    findings_.mentions.push_back({place_.line, in_one_line(text, text_max)});
+}
+
+void LogReader::note_framework(std::string_view text) {
+  constexpr std::pair<std::string_view, std::string_view> words[] = {
+      {"tensorflow", "tensorflow"}, {"torch", "pytorch"}, {"jax", "jax"}};
+  for (std::size_t i = 0; i < std::size(words); ++i)
+    if (text.find(words[i].first) != std::string_view::npos) frameworks_[i] = words[i].second;
+}
+
+// A sentence whose first words a narrow window has broken.
+bool LogReader::take_wrapped(std::string_view text, std::uint32_t speaker) {
+  const auto previous = previous_.find(speaker);
+  if (previous == previous_.end() || previous->second.is_said || previous->second.place.line + 1 != place_.line)
+    return false;
+  std::string both = previous->second.text + "\n" + std::string(text);
+  if (find_trigger(both, 0) == std::string_view::npos) return false;
+  auto sentence = find_sentence(both);
+  if (!sentence || sentence->begin >= previous->second.text.size()) return false;
+  take_sentence(std::move(*sentence), std::move(both), previous->second.place, speaker);
+  return true;
 }
 
 bool LogReader::take_tpu(std::string_view text, std::uint32_t speaker, bool has_trigger) {
@@ -268,7 +334,7 @@ bool LogReader::take_tpu(std::string_view text, std::uint32_t speaker, bool has_
     if (!has_trigger) return false;
     // The words may be wrapped.
     const auto previous = previous_.find(speaker);
-    std::string both = previous == previous_.end() ? std::string() : previous->second + "\n";
+    std::string both = previous == previous_.end() ? std::string() : previous->second.text + "\n";
     const std::size_t begin = both.size();
     both += text;
     if (!tpu_oom::may_have_report(both)) return false;
@@ -319,21 +385,25 @@ void LogReader::add_failure(Finding finding) {
     ++findings_.left_out;
 }
 
-void LogReader::take_sentence(std::string_view text, std::uint32_t speaker) {
-  auto sentence = find_sentence(text);
-  if (!sentence) return;
-  if (sentence->wording->kind == SentenceKind::accounting) {
-    add_accounting(std::move(*sentence), speaker);
-    return;
+void LogReader::take_sentence(Sentence sentence, std::string text, const Place& place, std::uint32_t speaker) {
+  switch (sentence.wording->kind) {
+    case SentenceKind::accounting: return add_accounting(std::move(sentence), speaker);
+    case SentenceKind::recovery: return add_recovery(std::move(sentence), place, speaker);
+    default: break;
   }
   looked_at_ = std::max(looked_at_, sentence_lines);
   Finding finding;
-  finding.place = place_;
+  finding.place = place;
   finding.speaker = speaker;
   finding.sentence = std::move(sentence);
   if (findings_.failures.size() < failures_max) finding.frames = frames_before(speaker);
-  continued_[speaker] = {findings_.failures.size(), place_.line, false};
+  continued_[speaker] = {findings_.failures.size(), place_.line, false, std::move(text)};
   add_failure(std::move(finding));
+}
+
+// The failure that it is about may be the next one.
+void LogReader::add_recovery(Sentence sentence, const Place& place, std::uint32_t speaker) {
+  findings_.recoveries.push_back({place, speaker, std::move(sentence)});
 }
 
 bool LogReader::continue_failure(std::string_view text, std::uint32_t speaker) {
@@ -348,9 +418,19 @@ bool LogReader::continue_failure(std::string_view text, std::uint32_t speaker) {
   Finding& finding = findings_.failures[continued.failure];
   if (text.find("Peak buffers:") != std::string_view::npos) continued.has_peak_buffers = true;
   const bool is_buffer = continued.has_peak_buffers && read_peak_buffer(text, finding.peak_buffers);
-  if (!is_buffer && !continue_sentence(text, *finding.sentence)) return false;
+  if (!is_buffer && !continue_sentence(text, continued, *finding.sentence)) return false;
   continued.last_line = place_.line;
   looked_at_ = std::max(looked_at_, lines_max);
+  return true;
+}
+
+// Reads it again with the line, and keeps that if it says more.
+bool LogReader::continue_sentence(std::string_view line, Continued& continued, Sentence& sentence) {
+  if (continued.text.size() + line.size() > sentence_bytes_max) return false;
+  continued.text += "\n" + std::string(line);
+  auto more = find_sentence(continued.text);
+  if (!more || more->wording != sentence.wording || count_figures(*more) <= count_figures(sentence)) return false;
+  sentence = std::move(*more);
   return true;
 }
 
@@ -373,9 +453,11 @@ void LogReader::add_accounting(Sentence sentence, std::uint32_t speaker) {
   findings_.accountings.push_back({place_, speaker, std::move(sentence)});
 }
 
-std::vector<TracebackFrame> LogReader::frames_before(std::uint32_t speaker) const {
+std::vector<TracebackFrame> LogReader::frames_before(std::uint32_t speaker) {
   std::vector<std::string> lines;
-  const auto add = [&](std::string_view line) {
+  const auto add = [&](std::string_view printed) {
+    const std::string kept = without_frame(printed);
+    const std::string_view line = kept;
     const Speaker found = find_speaker(line);
     const auto number = found.name.empty() ? speakers_.end() : speakers_.find(found.name);
     if ((number == speakers_.end() ? 0 : number->second) == speaker) lines.emplace_back(line.substr(found.begin));
@@ -389,6 +471,8 @@ std::vector<TracebackFrame> LogReader::frames_before(std::uint32_t speaker) cons
   }
   if (inner_ != nullptr)
     for (std::size_t i = 0; i < inner_count_; ++i) add((*inner_)[i]);
+  constexpr std::size_t near = 12;
+  for (std::size_t i = lines.size() - std::min(near, lines.size()); i < lines.size(); ++i) note_framework(lines[i]);
   return find_traceback(lines);
 }
 
@@ -410,6 +494,9 @@ Findings LogReader::finish() {
   }
   if (findings_.speakers.empty()) findings_.speakers.emplace_back();
   findings_.lines = line_ - 1;
+  for (const std::string_view one : frameworks_)
+    if (!one.empty()) findings_.framework = findings_.framework.empty() ? std::string(one) : std::string("several");
+  if (findings_.framework == "several") findings_.framework.clear();
   merge_findings(findings_);
   return std::move(findings_);
 }

@@ -2,6 +2,7 @@
 // few letters (trigger_scan.h); the few others, and those that follow them, are read.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -35,19 +36,31 @@ class LogReader {
     std::size_t failure = 0;  // Its number.
     std::uint64_t last_line = 0;
     bool has_peak_buffers = false;
+    std::string text;  // Its lines so far.
+  };
+  // The last line read of a speaker.
+  struct Previous {
+    std::string text;
+    Place place;
+    bool is_said = false;  // A sentence was found in it.
   };
 
   void read_until(std::size_t limit);
   void read_physical_line(std::size_t begin, std::size_t end);
-  void take_line(std::string_view line);
+  void take_line(std::string_view printed);
   bool take_tpu(std::string_view text, std::uint32_t speaker, bool has_trigger);
-  void take_sentence(std::string_view text, std::uint32_t speaker);
+  void take_sentence(Sentence sentence, std::string text, const Place& place, std::uint32_t speaker);
+  void note_framework(std::string_view text);
+  void note_mention(std::string_view text);
+  bool take_wrapped(std::string_view text, std::uint32_t speaker);
   bool continue_failure(std::string_view text, std::uint32_t speaker);
+  static bool continue_sentence(std::string_view line, Continued& continued, Sentence& sentence);
+  void add_recovery(Sentence sentence, const Place& place, std::uint32_t speaker);
   void add_accounting(Sentence sentence, std::uint32_t speaker);
   void add_failure(Finding finding);
   void close_window(std::uint32_t speaker);
   void close_old_windows();
-  std::vector<TracebackFrame> frames_before(std::uint32_t speaker) const;
+  std::vector<TracebackFrame> frames_before(std::uint32_t speaker);
   std::uint32_t number_of(std::string_view name, std::optional<std::uint32_t> rank);
   std::string_view text_before() const { return std::string_view(buffer_).substr(0, line_begin_); }
 
@@ -66,7 +79,8 @@ class LogReader {
   std::map<std::string, std::uint32_t, std::less<>> speakers_;
   std::map<std::uint32_t, Window> windows_;
   std::map<std::uint32_t, Continued> continued_;
-  std::map<std::uint32_t, std::string> previous_;    // The last line read of each speaker.
+  std::map<std::uint32_t, Previous> previous_;
+  std::array<std::string_view, 3> frameworks_;       // Whose words were read.
   const std::vector<std::string>* inner_ = nullptr;  // Lines of the physical line; the first `inner_count_` were read.
   std::size_t inner_count_ = 0;
 };

@@ -48,9 +48,18 @@ class LogWriter {
 
   Trace write() {
     for (const Accounting& accounting : findings_.accountings) add(accounting);
+    // What the driver refused counts as a failure if nothing else failed: nobody says that a smaller request was
+    // served.
+    const auto is_refusal_of_driver = [](const Finding& finding) {
+      return finding.sentence && finding.sentence->wording->kind == SentenceKind::refusal;
+    };
+    const bool has_only_refusals =
+        std::all_of(findings_.failures.begin(), findings_.failures.end(), is_refusal_of_driver);
     for (const Finding& finding : findings_.failures) {
-      const bool is_refusal = finding.sentence && finding.sentence->wording->kind == SentenceKind::refusal;
-      if (finding.report)
+      const bool is_refusal = is_refusal_of_driver(finding) && !has_only_refusals;
+      if (!finding.got_over.empty())
+        note_what_was_got_over(finding);
+      else if (finding.report)
         add_report(finding);
       else if (is_refusal)
         add_refusal(finding);
@@ -94,7 +103,7 @@ class LogWriter {
     block.size = std::min(used->bytes, std::uint64_t{1} << 52);
     block.requested = wire::unknown_bytes;
     block.heap = heap;
-    block.tag = writer_.define_string("in use, not listed");
+    block.tag = writer_.define_string(bytes_without_a_list);
     writer_.alloc(block, 0);
     held_[heap] = block.size;
   }
@@ -157,17 +166,28 @@ class LogWriter {
     if (heap == 0) {
       wire::HeapRecord record;
       record.layer = static_cast<std::uint8_t>(wire::Layer::chunk);
+      const std::string_view kind = finding.sentence ? line.wording->memory : std::string_view();
       record.device = line.device ? *line.device : bfc::device_of_allocator(allocator);
-      heap = writer_.define_heap(record, name, bfc::memory_kind_of_allocator(allocator));
+      if (!kind.empty()) record.device = wire::no_device;
+      heap = writer_.define_heap(record, name, kind.empty() ? bfc::memory_kind_of_allocator(allocator) : kind);
     }
     hold(heap, line.used);
     set_figure(heap, reported_figure::used, line.used);
     set_figure(heap, reported_figure::free, line.free);
     set_figure(heap, reported_figure::largest_free, line.largest);
     set_figure(heap, reported_figure::pool, line.pool);
-    set_figure(heap, reported_figure::limit, line.limit);
+    set_figure(heap, reported_figure::limit, line.limit ? line.limit : limit_of_compiler(finding));
     set_figure(heap, reported_figure::device, line.total);
     return heap;
+  }
+
+  // The size that XLA's compiler tried to stay below, of a program that then was too large.
+  MaybeBytes limit_of_compiler(const Finding& finding) const {
+    for (const Accounting& one : findings_.accountings)
+      if (finding.sentence && finding.sentence->wording->framework == "xla:gpu" &&
+          one.sentence.wording->framework == "xla:gpu" && one.place.line < finding.place.line)
+        return one.sentence.limit && one.sentence.limit->bytes > 0 ? one.sentence.limit : std::nullopt;
+    return std::nullopt;
   }
 
   std::uint32_t stack_of(const std::vector<TracebackFrame>& frames) {
@@ -188,6 +208,7 @@ class LogWriter {
     add_detail(event, failure_detail::speaker, by.name);
     if (by.rank) add_detail(event, failure_detail::rank, std::to_string(*by.rank));
     if (finding.times > 1) add_detail(event, failure_detail::times, std::to_string(finding.times));
+    add_detail(event, failure_detail::framework, findings_.framework);
     if (finding.dump) {
       add_detail(event, failure_detail::allocator, finding.dump->allocator);
       add_detail(event, failure_detail::operation, finding.dump->op);
@@ -200,6 +221,12 @@ class LogWriter {
     add_detail(event, failure_detail::program, said.program);
     add_detail(event, failure_detail::operation, said.op);
     add_detail(event, failure_detail::shape, said.shape);
+    add_detail(event, failure_detail::setting, said.setting);
+    add_detail(event, failure_detail::suggested, said.suggested);
+    // The driver of Windows reports no memory of single processes, and PyTorch prints that as 2^64 bytes.
+    if (said.text.find("this process has 17179869184.00 GiB") != std::string::npos)
+      add_detail(event, failure_detail::platform, failure_detail::windows);
+    if (said.wording->kind == SentenceKind::kill) add_detail(event, failure_detail::killed_by, said.allocator);
     for (const auto& [name, size] : said.others)
       if (size) add_detail(event, name, text_from_printed(*size));
   }
@@ -236,6 +263,12 @@ class LogWriter {
                             fmt::format("line {}: {}", finding.place.line, finding.sentence->text));
   }
 
+  void note_what_was_got_over(const Finding& finding) {
+    out_.trace().import.add(
+        "got_over", Severity::notice, 1, "The program was refused memory and went on without it: not a failure.",
+        fmt::format("line {}: {} Then: {}", finding.place.line, finding.sentence->text, finding.got_over));
+  }
+
   void add_report(const Finding& finding) {
     const tpu_oom::Report& report = *finding.report;
     const auto event = reports_.add(report, owner_of(finding.speaker), stack_of(finding.frames));
@@ -254,6 +287,7 @@ class LogWriter {
 
   void add(const Accounting& accounting) {
     const Sentence& said = accounting.sentence;
+    if (said.parts.empty()) return;
     wire::HeapRecord record;
     record.layer = static_cast<std::uint8_t>(wire::Layer::program);
     record.device = wire::no_device;
@@ -278,6 +312,11 @@ class LogWriter {
     ImportStatistics& import = out_.trace().import;
     import.add("lines", Severity::info, static_cast<std::int64_t>(findings_.lines));
     import.add("failures", Severity::info, static_cast<std::int64_t>(findings_.failures.size()));
+    for (const Recovery& one : findings_.recoveries)
+      if (findings_.failures.empty())
+        import.add("got_over", Severity::notice, 1,
+                   "The program was refused memory and went on without it: not a failure.",
+                   fmt::format("line {}: {}", one.place.line, one.sentence.text));
     std::uint64_t repeats = 0;
     for (const Finding& finding : findings_.failures) repeats += finding.times - 1;
     if (repeats > 0)

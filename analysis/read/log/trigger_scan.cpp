@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t trigger_size = 4;
 // All in lower case; of the other characters the bit that makes letters lower case is ignored too.
-constexpr std::array<std::string_view, 11> triggers = {
+constexpr std::array<std::string_view, 15> triggers = {
     "emor",  // memory
     "lloc",  // allocator, allocate, ALLOC_FAILED
     "inus",  // InUse at
@@ -32,14 +32,25 @@ constexpr std::array<std::string_view, 11> triggers = {
     "hbm ",  // exceeded hbm capacity
     "hbm=",  // Init model | hbm=
     "mem=",  // avail mem=
+    "ffer",  // model buffer size
+    "kill",  // oom_kill, Killed, OOMKilled
+    "code",  // exit code 137
+    "reso",  // out of resource: shared memory
 };
 constexpr char fold = 0x20;
 
-// A common word counts only shortly after one of these, which the sentences have: "model weights took", "Model loading
-// took", "finished in 20 secs, took".
-constexpr std::string_view common = "took";
-constexpr std::array<std::string_view, 3> before_common = {"ight", "oadi", "secs"};
-constexpr std::size_t before_common_max = 48;  // Bytes: blanks and colours may stand between.
+// A common word counts only near one of these, which the sentences have: "model weights took", "Model loading took",
+// "finished in 20 secs, took", "buffer size", "exit code 137", "return code = -9", "out of resource".
+struct CommonWord {
+  std::string_view word;
+  std::array<std::string_view, 3> near;
+  bool is_before;         // They stand before it; otherwise after it.
+  std::size_t bytes_max;  // How far away: blanks and colours may stand between.
+};
+constexpr std::array<CommonWord, 4> common_words = {{{"took", {"ight", "oadi", "secs"}, true, 48},
+                                                     {"ffer", {"size", "of s", "r si"}, false, 8},
+                                                     {"code", {" 137", "= -9", ": -9"}, false, 16},
+                                                     {"reso", {"t of", "ut o", "out "}, true, 8}}};
 
 using Bytes [[gnu::vector_size(32)]] = char;
 using Words [[gnu::vector_size(32)]] = std::uint64_t;
@@ -56,15 +67,19 @@ bool is_word(const char* at, std::string_view word) {
   return true;
 }
 
-// `begin` is where the text begins.
-bool is_trigger(const char* begin, const char* at) {
+// `begin` and `end` are those of the text.
+bool is_trigger(const char* begin, const char* end, const char* at) {
   const auto found =
       std::find_if(triggers.begin(), triggers.end(), [&](std::string_view trigger) { return is_word(at, trigger); });
   if (found == triggers.end()) return false;
-  if (*found != common) return true;
-  const char* before = at - std::min(static_cast<std::size_t>(at - begin), before_common_max);
-  for (; before < at; ++before)
-    if (std::any_of(before_common.begin(), before_common.end(), [&](auto word) { return is_word(before, word); }))
+  const auto common = std::find_if(common_words.begin(), common_words.end(),
+                                   [&](const CommonWord& each) { return each.word == *found; });
+  if (common == common_words.end()) return true;
+  const std::size_t room = static_cast<std::size_t>(common->is_before ? at - begin : end - at - trigger_size);
+  const std::size_t distance = std::min(room, common->bytes_max);
+  const char* const first = common->is_before ? at - distance : at + trigger_size;
+  for (const char* place = first; place + trigger_size <= std::min(first + distance + trigger_size, end); ++place)
+    if (std::any_of(common->near.begin(), common->near.end(), [&](auto word) { return is_word(place, word); }))
       return true;
   return false;
 }
@@ -93,22 +108,22 @@ template <std::size_t... trigger>
 }
 
 // The first of eight places at which a trigger begins; 8: none.
-std::size_t first_trigger(const char* begin, const char* at, std::uint64_t places) {
+std::size_t first_trigger(std::string_view text, const char* at, std::uint64_t places) {
   while (places != 0) {
     const auto place = static_cast<std::size_t>(std::countr_zero(places)) / 8;
-    if (is_trigger(begin, at + place)) return place;
+    if (is_trigger(text.data(), text.data() + text.size(), at + place)) return place;
     places &= ~(std::uint64_t{0xff} << place * 8);
   }
   return 8;
 }
 
 // The first of the next 32 places at which a trigger begins; `step`: none.
-[[gnu::always_inline]] inline std::size_t first_in_step(const char* begin, const char* at, const char* letters) {
+[[gnu::always_inline]] inline std::size_t first_in_step(std::string_view text, const char* at, const char* letters) {
   Words places;
   find_places(letters, places);
   if ((places[0] | places[1] | places[2] | places[3]) == 0) return step;
   for (std::size_t word = 0; word < step / 8; ++word) {
-    const std::size_t place = first_trigger(begin, at + word * 8, places[word]);
+    const std::size_t place = first_trigger(text, at + word * 8, places[word]);
     if (place < 8) return word * 8 + place;
   }
   return step;
@@ -120,7 +135,7 @@ HBMSCOPE_CLONES std::size_t find_trigger(std::string_view text, std::size_t from
   const char* begin = text.data();
   std::size_t at = from;
   for (; at + step + trigger_size <= text.size(); at += step) {
-    const std::size_t place = first_in_step(begin, begin + at, begin + at);
+    const std::size_t place = first_in_step(text, begin + at, begin + at);
     if (place < step) return at + place;
   }
   for (; at + trigger_size <= text.size(); at += step) {
@@ -128,7 +143,7 @@ HBMSCOPE_CLONES std::size_t find_trigger(std::string_view text, std::size_t from
     std::array<char, step + trigger_size> rest;
     rest.fill('~');
     std::memcpy(rest.data(), begin + at, std::min(rest.size(), text.size() - at));
-    const std::size_t place = first_in_step(begin, begin + at, rest.data());
+    const std::size_t place = first_in_step(text, begin + at, rest.data());
     if (place < step) return at + place;
   }
   return std::string_view::npos;

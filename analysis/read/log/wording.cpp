@@ -32,6 +32,8 @@ constexpr std::array text_fields = {
     TextField{"op", &Sentence::op},
     TextField{"shape", &Sentence::shape},
     TextField{"type", &Sentence::type},
+    TextField{"setting", &Sentence::setting},
+    TextField{"suggested", &Sentence::suggested},
 };
 
 // "8,589,934,592 bytes", "1.57 GB", "73.30GiB".
@@ -72,6 +74,13 @@ std::optional<std::string> take_text(std::string_view field, WordCursor& cursor)
 // A part of the memory is never as small as a figure without a unit would be.
 constexpr std::uint64_t part_bytes_min = 1024;
 
+// A text that says it twice, as a notebook does, means it once.
+void add_once(std::vector<std::pair<std::string, MaybeBytes>>& list, std::string name, const MaybeBytes& size) {
+  for (const auto& [known, bytes] : list)
+    if (known == name && is_same(bytes, size)) return;
+  list.emplace_back(std::move(name), size);
+}
+
 // Reads one figure or word into its place. False: it isn't there.
 bool take_field(std::string_view field, WordCursor& cursor, Sentence& sentence, std::string& key) {
   const bool is_gib = field.starts_with('#');
@@ -94,13 +103,13 @@ bool take_field(std::string_view field, WordCursor& cursor, Sentence& sentence, 
   if (field.front() == '=') {
     const MaybeBytes size = take_size();
     if (!size || size->bytes < part_bytes_min) return false;
-    sentence.parts.emplace_back(field.substr(1), size);
+    add_once(sentence.parts, std::string(field.substr(1)), size);
     return true;
   }
   if (field.front() == '.') {
     const MaybeBytes size = take_size();
     if (!size) return false;
-    sentence.others.emplace_back(field.size() > 1 ? std::string(field.substr(1)) : key, size);
+    add_once(sentence.others, field.size() > 1 ? std::string(field.substr(1)) : key, size);
     return true;
   }
   const auto text = take_text(field, cursor);
@@ -152,20 +161,24 @@ std::size_t find_pattern(std::string_view text, std::string_view pattern, std::s
   return std::string_view::npos;
 }
 
+// False: a clause is missing without which it is another sentence.
 bool add_clauses(std::string_view text, const Wording& wording, std::size_t from, Sentence& sentence) {
-  bool has_any = false;
+  if (wording.clauses == "=") return true;
   for (std::string_view clauses = wording.clauses; !clauses.empty();) {
     const std::size_t end = std::min(clauses.find('\n'), clauses.size());
     std::string_view clause = clauses.substr(0, end);
-    const bool can_repeat = clause.starts_with('+');
-    if (can_repeat) clause.remove_prefix(1);
-    for (std::size_t at = from; (at = find_pattern(text, clause, at, sentence)) != std::string_view::npos; ++at) {
-      has_any = true;
+    const bool can_repeat = clause.starts_with('+'), is_needed = clause.starts_with('!');
+    std::size_t at = clause.starts_with('<') ? 0 : from;
+    if (can_repeat || is_needed || clause.starts_with('<')) clause.remove_prefix(1);
+    bool is_there = false;
+    for (; (at = find_pattern(text, clause, at, sentence)) != std::string_view::npos; ++at) {
+      is_there = true;
       if (!can_repeat) break;
     }
+    if (is_needed && !is_there) return false;
     clauses.remove_prefix(std::min(end + 1, clauses.size()));
   }
-  return has_any;
+  return true;
 }
 
 // Bytes of an element of a TensorFlow type; 0: unknown.
@@ -218,29 +231,41 @@ void complete(Sentence& sentence) {
 
 }  // namespace
 
-std::optional<Sentence> find_sentence(std::string_view line) {
-  const LetterPairs pairs(line);
+namespace {
+
+// The text has nothing else, but for marks around it.
+bool is_all(std::string_view text, std::string_view words) {
+  constexpr std::string_view marks = " \t\r*`";
+  const std::size_t begin = text.find_first_not_of(marks);
+  return begin != std::string_view::npos && text.substr(begin, text.find_last_not_of(marks) + 1 - begin) == words;
+}
+
+}  // namespace
+
+std::optional<Sentence> find_sentence(std::string_view text) {
+  const LetterPairs pairs(text);
   for (const Wording& wording : all_wordings()) {
     if (!pairs.may_have(wording.anchor)) continue;
     Sentence sentence;
-    const std::size_t at = find_pattern(line, wording.anchor, 0, sentence);
-    if (at == std::string_view::npos) continue;
+    const std::size_t at = find_pattern(text, wording.anchor, 0, sentence);
+    if (at == std::string_view::npos || (wording.clauses == "=" && !is_all(text, wording.anchor))) continue;
     sentence.wording = &wording;
     if (sentence.allocator.empty()) sentence.allocator = wording.allocator;
-    add_clauses(line, wording, at, sentence);
+    if (!add_clauses(text, wording, at, sentence)) continue;
     complete(sentence);
-    sentence.text = in_one_line(line.substr(at), text_bytes_max);
+    sentence.begin = at;
+    sentence.is_quoted = at > 1 && (text[at - 1] == '"' || text[at - 1] == '\'') && text[at - 2] != ' ';
+    sentence.text = in_one_line(text.substr(at), text_bytes_max);
     return sentence;
   }
   return std::nullopt;
 }
 
-bool continue_sentence(std::string_view line, Sentence& sentence) {
-  Sentence more = sentence;
-  if (!add_clauses(line, *sentence.wording, 0, more)) return false;
-  complete(more);
-  sentence = std::move(more);
-  return true;
+std::size_t count_figures(const Sentence& sentence) {
+  std::size_t count = sentence.parts.size() + sentence.others.size() + (sentence.device ? 1 : 0);
+  for (const SizeField& each : size_fields) count += (sentence.*each.member) ? 1 : 0;
+  for (const TextField& each : text_fields) count += (sentence.*each.member).empty() ? 0 : 1;
+  return count;
 }
 
 }  // namespace hbmscope::log

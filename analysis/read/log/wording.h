@@ -4,7 +4,7 @@
 // In anchors and clauses a blank stands for any space, {name} for a figure or word:
 //   {requested} {available} {used} {free} {largest} {pool} {limit} {total}   sizes, see Sentence
 //   {device}                                                             a device's number
-//   {allocator'} {program'} {op'} {shape'} {type'}                              a text that ends before the character
+//   {allocator'} {program'} {op'} {shape'} {type'} {setting'} {suggested'}      a text that ends before the character
 //   after
 //                                                                        its name, or at a blank if that is '_'
 //   {=weights}                                                           the size of a part of the memory
@@ -13,7 +13,8 @@
 //                                                                        {.}: "process 4711"
 //   {#total} and {#=weights}                                             the same, of a number without its unit, GiB
 //   {*,}                                                                 a text to skip, up to the character
-// A clause that begins with '+' may follow several times.
+// A clause that begins with '+' may follow several times; one with '<' may also stand before the anchor; without one
+// that begins with '!' it is another sentence. "=" instead of clauses: the line has nothing but the anchor.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +30,11 @@
 namespace hbmscope::log {
 
 enum class SentenceKind : std::uint8_t {
-  failure,     // A request failed, and the program was told.
+  failure,     // A request failed, and the program learned of it.
   refusal,     // The driver refused a request; the allocator above may have tried again.
   accounting,  // What a server holds after its start.
+  recovery,    // The program went on without what was just refused.
+  kill,        // Memory of the host ran out, and something ended the job.
 };
 
 struct Wording {
@@ -40,25 +43,30 @@ struct Wording {
   std::string_view allocator;  // Whose memory: "PyTorch's CUDA allocator".
   std::string_view anchor;
   std::string_view clauses = {};  // One per line.
+  std::string_view memory = {};   // The kind of memory, if it isn't that of the device: memory_kind.h.
 };
 std::span<const Wording> all_wordings();
 
 struct Sentence {
   const Wording* wording = nullptr;
-  std::string text;  // On one line, from its first word to the end of the line.
+  std::size_t begin = 0;   // In the text that was searched.
+  bool is_quoted = false;  // The source line that raises the error, as a traceback shows it.
+  std::string text;        // On one line, from its first word to the end of the text.
   std::string allocator;
   // As printed. `available` is free on the device, outside the allocator; `free` and `largest` are inside it; `pool` is
   // what it has claimed; `limit` what it may claim; `total` the device's size.
   MaybeBytes requested, available, used, free, largest, pool, limit, total;
   std::optional<std::uint32_t> device;
   std::string program, op, shape, type;
+  std::string setting, suggested;  // The value of the setting that decided, and the one that would have fit.
   std::vector<std::pair<std::string, MaybeBytes>> parts;   // Of an accounting: "weights", 14.96 GiB.
   std::vector<std::pair<std::string, MaybeBytes>> others;  // "this process", 23.1 GiB.
 };
 
-// The first sentence of the line. Text before it, such as the type of a Python exception, is ignored.
-std::optional<Sentence> find_sentence(std::string_view line);
-// Adds what a following line says about the same failure. Returns whether it said anything.
-bool continue_sentence(std::string_view line, Sentence& sentence);
+// The first sentence of a line, or of several that follow each other: where a window has wrapped it, or it goes on.
+// Text before it, such as the type of a Python exception, is ignored.
+std::optional<Sentence> find_sentence(std::string_view text);
+// How much it says.
+std::size_t count_figures(const Sentence& sentence);
 
 }  // namespace hbmscope::log

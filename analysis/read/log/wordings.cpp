@@ -8,21 +8,27 @@ namespace {
 using enum SentenceKind;
 
 // c10/cuda/CUDACachingAllocator.cpp, in the wordings of PyTorch 1.0 to 2.10. HIP, XPU and others print the same.
+// "cached" of PyTorch 1.0 to 1.3 is what is reserved and not allocated. 2^64 bytes stand for what the driver does not
+// report.
 constexpr std::string_view pytorch_clauses =
-    "GPU {device} has a total capacity of {total} of which {available} is free\n"
-    "GPU {device} has a total capacty of {total} of which {available} is free\n"
+    "GPU {device} has a total capacity of {total}\n"
+    "GPU {device} has a total capacty of {total}\n"
+    "of which {available} is free\n"
     "(GPU {device}; {total} total capacity;\n"
+    "(NPU {device}; {total} total capacity;\n"
     "total capacity; {used} already allocated;\n"
     "already allocated; {available} free;\n"
+    "current active; {available} free;\n"
     "free; {pool} reserved in total by PyTorch\n"
-    "free; {pool} cached\n"
+    "free; {free} cached\n"
     "+Process {@process_} has {.} memory in use\n"
-    "Including non-PyTorch memory, this process has {.this process} memory in use\n"
+    "this process has {.this process} memory in use\n"
+    "is free. {limit} allowed;\n"
     "memory in use. {limit} allowed;\n"
     "Of the allocated memory {used} is allocated by PyTorch\n"
     "with {.private pools} allocated in private pools\n"
-    "allocated by PyTorch, and {free} is reserved by PyTorch but unallocated\n"
-    "private pools (e.g., CUDA Graphs), and {free} is reserved by PyTorch but unallocated";
+    "by PyTorch, and {free} is reserved by PyTorch but unallocated\n"
+    "Graphs), and {free} is reserved by PyTorch but unallocated";
 
 constexpr std::string_view vllm_clauses =
     "model weights take {=weights}\n"
@@ -41,7 +47,14 @@ constexpr std::string_view xla_clauses =
     "with allocator {allocator_}\n"
     "on device {device}\n"
     "executable_name='{program'}'\n"
-    "by allocator {allocator_}";
+    "by allocator {allocator_}\n"
+    "parameter allocation: {.parameters}\n"
+    "maybe_live_out allocation: {.outputs}\n"
+    "preallocated temp allocation: {.temporaries}\n"
+    "total allocation: {.all of the program}";
+
+// "nodeA:211:611 [3] include/alloc.h:185 NCCL WARN ...": the number is the device's.
+constexpr std::string_view nccl_clauses = "<[{device}]";
 
 constexpr std::array wordings = {
     // PyTorch.
@@ -62,13 +75,25 @@ constexpr std::array wordings = {
             "Allocation on device {device} would exceed allowed memory. (out of memory)",
             "Currently allocated : {used}\nRequested : {requested}\nDevice limit : {total}\n"
             "Free (according to CUDA): {available}\nPyTorch limit (set by user-supplied memory fraction) : {limit}"},
+    Wording{failure, "pytorch", "cudaMallocAsync in PyTorch", "OutOfMemoryError: Allocation on device"},
     Wording{failure, "pytorch", "PyTorch", "Tried to allocate more than 1EB memory"},
+    Wording{failure, "pytorch", "PyTorch's CPU allocator", "DefaultCPUAllocator: can't allocate memory",
+            "you tried to allocate {requested}", "host"},
+    Wording{failure, "pytorch", "PyTorch's CPU allocator", "DefaultCPUAllocator: not enough memory",
+            "you tried to allocate {requested}", "host"},
 
     // XLA, JAX, TensorFlow.
     Wording{failure, "xla:gpu", "XLA's device allocator", "Out of memory while trying to allocate {requested}",
             xla_clauses},
     Wording{failure, "xla:gpu", "XLA's host allocator", "Out of host memory while trying to allocate {requested}",
-            xla_clauses},
+            xla_clauses, "host"},
+    Wording{failure, "xla:gpu", "XLA's host allocator", "failed to alloc {requested} on host", {}, "host_pinned"},
+    Wording{failure,
+            "kernel",
+            "shared memory of a kernel",
+            "Shared memory size limit exceeded: requested {requested}, available: {limit}",
+            {},
+            "shared memory"},
     Wording{failure, "xla:gpu", "XLA's device allocator",
             "Failed to allocate request for {requested} ({requested}) on device ordinal {device}", xla_clauses},
     Wording{failure, "xla:gpu", "XLA's device allocator", "Failed to allocate {requested} for new constant",
@@ -81,52 +106,142 @@ constexpr std::array wordings = {
     Wording{refusal, "xla:gpu", "GPU driver", "failed to allocate {requested} ({requested}) from device:"},
     Wording{failure, "cupy", "CuPy's memory pool", "Out of memory allocating {requested} (allocated so far: {used}",
             "limit set to: {limit}"},
+    // The total includes the request.
+    Wording{failure, "cupy", "CuPy's memory pool",
+            "out of memory to allocate {requested} (total {.with this request the pool would have}"},
     Wording{failure, "xla:gpu", "XLA's device allocator", "Out of memory allocating {requested}", xla_clauses},
 
     // RAPIDS.
     Wording{failure, "rmm", "RMM", "Maximum pool size exceeded", "failed to allocate {requested}"},
     Wording{failure, "rmm", "RMM", "std::bad_alloc: out_of_memory:", "failed to allocate {requested}"},
     Wording{failure, "rmm", "RMM", "std::bad_alloc: CUDA error at:"},
+    Wording{failure, "rmm", "RMM", "[FAILURE maximum pool size exceeded]", "<[Upstream {requested}]"},
+    Wording{failure, "numba", "Numba", "results in CUDA_ERROR_OUT_OF_MEMORY"},
+    Wording{failure, "julia", "CUDA.jl's pool", "Out of GPU memory trying to allocate {requested}",
+            "Memory pool usage: {used}\nMemory pool usage: {used} ({pool} reserved)"},
 
     // Servers that load models.
     Wording{failure, "ggml", "ggml", "allocating {requested} on device {device}: cudaMalloc failed: out of memory"},
     Wording{failure, "ggml", "ggml", "allocating {requested} on device {device}: hipMalloc failed: out of memory"},
     Wording{failure, "ggml", "ggml", "failed to allocate CUDA{device} buffer of size {requested}"},
+    Wording{failure, "ggml", "ggml", "failed to allocate ROCm{device} buffer of size {requested}"},
+    Wording{failure, "ggml", "ggml", "failed to allocate Vulkan{device} buffer of size {requested}"},
+    Wording{failure, "ggml", "ggml", "ggml_vulkan: Device memory allocation of size {requested} failed"},
+    Wording{failure, "ggml", "Metal in ggml", "Insufficient Memory (00000008:"},
+    Wording{failure, "mlx", "Metal in MLX", "[metal::malloc] Attempting to allocate {requested}",
+            "maximum allowed buffer size of {limit}"},
+    Wording{failure,
+            "ggml",
+            "Ollama",
+            "model requires more system memory ({requested}) than is available ({free})",
+            {},
+            "host"},
     Wording{failure, "vllm", "vLLM's KV cache",
-            "({requested} KV cache is needed, which is larger than the available KV cache memory ({free})"},
+            "({requested} KV cache is needed, which is larger than the available KV cache memory ({free})",
+            "estimated maximum model length is {suggested.}"},
+    Wording{failure, "vllm", "vLLM's KV cache",
+            ", {requested} KV cache is needed, which is larger than the available KV cache memory ({free})",
+            "estimated maximum model length is {suggested.}"},
     Wording{failure, "vllm", "vLLM's KV cache", "No available memory for the cache blocks"},
     Wording{failure, "vllm", "vLLM",
-            "Free memory on device ({#available}/{total}) on startup is less than desired GPU memory utilization",
-            "GPU memory utilization ({*,}, {requested})"},
+            "Free memory on device {*(}({#available}/{total}) on startup is less than desired GPU memory utilization",
+            "GPU memory utilization ({setting,}, {requested})"},
     Wording{failure, "vllm", "vLLM's KV cache",
-            "is larger than the maximum number of tokens that can be stored in KV cache"},
+            "is larger than the maximum number of tokens that can be stored in KV cache",
+            "stored in KV cache ({suggested)}"},
     Wording{failure, "sglang", "SGLang's KV cache", "Not enough memory. Please try to increase --mem-fraction-static"},
+    Wording{failure, "sglang", "SGLang", "alloc_req_slots runs out of memory"},
+    Wording{failure, "sglang", "SGLang", "Prefill out of memory. Try to lower your batch size"},
+    Wording{failure, "sglang", "SGLang", "Decode out of memory. Try to lower your batch size"},
+    Wording{failure, "tgi", "Text Generation Inference", "Not enough memory to handle"},
 
     // Libraries.
-    Wording{failure, "triton", "shared memory of a Triton kernel",
-            "out of resource: shared memory, Required: {requested}, Hardware limit: {limit}"},
-    Wording{failure, "nccl", "NCCL", "Failed to CUDA calloc async {requested}"},
-    Wording{failure, "nccl", "NCCL", "Failed to CUDA malloc {requested}"},
-    Wording{failure, "nccl", "NCCL", "NCCL WARN Cuda failure 'out of memory'"},
-    Wording{failure, "nccl", "NCCL", "NCCL WARN Cuda failure 2 'out of memory'"},
+    Wording{failure,
+            "kernel",
+            "shared memory of a Triton kernel",
+            "out of resource: shared memory, Required: {requested}, Hardware limit: {limit}",
+            {},
+            "shared memory"},
+    Wording{failure,
+            "kernel",
+            "shared memory of a Triton kernel",
+            "out of resource: {program_} Required: {requested} Hardware limit:{limit}",
+            {},
+            "shared memory"},
+    Wording{failure, "nccl", "NCCL", "Failed to CUDA calloc async {requested}", nccl_clauses},
+    Wording{failure, "nccl", "NCCL", "Failed to CUDA calloc {requested}", nccl_clauses},
+    Wording{failure, "nccl", "NCCL", "Failed to CUDA malloc {requested}", nccl_clauses},
+    Wording{failure, "nccl", "NCCL", "NCCL WARN Cuda failure 'out of memory'", nccl_clauses},
+    Wording{failure, "nccl", "NCCL", "NCCL WARN Cuda failure 2 'out of memory'", nccl_clauses},
     Wording{failure, "cuda", "cuBLAS", "CUBLAS_STATUS_ALLOC_FAILED"},
     Wording{failure, "cuda", "cuBLAS", "CUBLAS_STATUS_NOT_INITIALIZED when calling"},
     Wording{failure, "cuda", "cuDNN", "CUDNN_STATUS_ALLOC_FAILED"},
     Wording{failure, "cuda", "cuDNN", "Could not create cudnn handle: CUDNN_STATUS_NOT_INITIALIZED",
             "Memory usage: {available} bytes free, {total} bytes total\nMemory usage: {available} free, {total} total"},
     Wording{failure, "cuda", "cuDNN", "cuDNN error: CUDNN_STATUS_NOT_INITIALIZED"},
+    Wording{failure, "cuda", "cuSOLVER", "CUSOLVER_STATUS_ALLOC_FAILED"},
+    Wording{failure, "cuda", "cuSPARSE", "CUSPARSE_STATUS_ALLOC_FAILED"},
+    Wording{failure, "cuda", "cuFFT", "CUFFT_ALLOC_FAILED"},
     Wording{failure, "tensorrt", "TensorRT", "Requested amount of GPU memory ({requested}) could not be allocated"},
     Wording{failure, "onnxruntime", "ONNX Runtime's BFC arena",
             "Failed to allocate memory for requested buffer of size {requested}"},
+    Wording{failure, "onnxruntime", "ONNX Runtime's BFC arena",
+            "Available memory of {free} is smaller than requested bytes of {requested}"},
+    Wording{failure, "tensorrt", "TensorRT-LLM", "[TensorRT-LLM][ERROR] CUDA runtime error in", "!: out of memory"},
+    Wording{failure, "bitsandbytes", "bitsandbytes", "Error out of memory at line"},
+    Wording{failure, "tensorflow", "GPU driver", "Internal: out of memory"},
     Wording{failure, "paddle", "PaddlePaddle",
             "Out of memory error on GPU {device}. Cannot allocate {requested} memory",
-            "memory on GPU 0, {used} memory has been allocated\navailable memory is only {available}"},
+            "memory on GPU {device}, {used} memory has been allocated\navailable memory is only {available}"},
+    Wording{failure, "mxnet", "MXNet's pool", "pooled_storage_manager.h", "!cudaMalloc failed: out of memory"},
+    Wording{failure, "mxnet", "MXNet's pool", "cudaMalloc retry failed: out of memory"},
+    Wording{failure, "cuda", "GPU driver", "cudaMalloc failed: out of memory"},
+    Wording{failure, "cuda", "GPU driver", "hipMalloc failed: out of memory"},
+    Wording{failure, "cuda", "MIOpen", "Memory not available to allocate buffer: {requested}"},
+    Wording{failure, "cuda", "HIP's runtime", "Allocation failed : Device memory : required :{requested}",
+            "| free :{available}\n| total :{total}"},
     Wording{failure, "cuda", "GPU driver", "CUDA error: out of memory"},
     Wording{failure, "cuda", "GPU driver", "HIP error: out of memory"},
     Wording{failure, "cuda", "GPU driver", "CUDA driver error: out of memory"},
     Wording{failure, "cuda", "GPU driver", "cudaErrorMemoryAllocation: out of memory"},
 
-    // Where memory went at the start of a server.
+    // Memory of the host, and what ended the job because of it.
+    Wording{failure, "host", "NumPy", "Unable to allocate {requested} for an array with shape", {}, "host"},
+    Wording{kill, "host", "kernel", "oom_kill event", {}, "host"},
+    Wording{kill, "host", "kernel", "oom-kill event", {}, "host"},
+    Wording{kill, "host", "kernel", "out of memory: Killed process {*(}({program)}", "anon-rss:{used}", "host"},
+    Wording{kill, "host", "kernel", "Out of memory: Killed process {*(}({program)}", "anon-rss:{used}", "host"},
+    Wording{kill, "host", "kernel", "Memory cgroup out of memory", {}, "host"},
+    Wording{kill, "host", "kernel", "invoked oom-killer", {}, "host"},
+    Wording{kill, "host", "Slurm", "srun: error:", "!: Out Of Memory", "host"},
+    Wording{kill, "host", "Slurm", "Exceeded job memory limit", {}, "host"},
+    Wording{kill, "host", "Kubernetes", "OOMKilled", {}, "host"},
+    Wording{kill, "host", "Ray", "killed due to the node running low on memory", {}, "host"},
+    Wording{kill, "host", "DataLoader", "is killed by signal: Killed", {}, "host"},
+    Wording{kill, "host", "DataLoader", "workers are out of shared memory", {}, "host"},
+    Wording{kill, "host", "operating system", "Killed", "=", "host"},
+    Wording{kill, "host", "operating system", "exit code 137", {}, "host"},
+    Wording{kill, "host", "operating system", "return code = -9", {}, "host"},
+    Wording{kill, "host", "operating system", "exitcode: -9", {}, "host"},
+    Wording{kill, "host", "operating system", "exitcode : -9", {}, "host"},
+    Wording{kill, "host", "operating system", "Signal 9 (SIGKILL) received", {}, "host"},
+
+    // What was got over.
+    Wording{recovery, "ggml", "ggml", "retrying without pipeline parallelism"},
+    Wording{recovery, "ggml", "ggml", "MiB of pinned memory: "},
+    Wording{recovery, "julia", "CUDA.jl's pool", "memory allocation failed; attempting to free up memory"},
+    Wording{recovery, "tensorrt", "TensorRT", "Device memory is insufficient to use tactic"},
+    Wording{recovery, "tensorrt", "TensorRT", "Skipping tactic", "!due to insufficient memory"},
+
+    // Where memory went at the start of a server, and what a compiler aimed at.
+    Wording{accounting, "xla:gpu", "XLA's compiler", "Can't reduce memory usage below {limit}"},
+    Wording{accounting, "xla:gpu", "XLA's compiler", "Can't reduce memory use below {limit}"},
+    Wording{accounting, "ggml", "ggml", "CUDA{device} model buffer size = {=model}"},
+    Wording{accounting, "ggml", "ggml", "CUDA{device} KV buffer size = {=KV cache}"},
+    Wording{accounting, "ggml", "ggml", "CUDA{device} compute buffer size = {=compute buffers}"},
+    Wording{accounting, "ggml", "ggml", "ROCm{device} model buffer size = {=model}"},
+    Wording{accounting, "ggml", "ggml", "ROCm{device} KV buffer size = {=KV cache}"},
+    Wording{accounting, "ggml", "ggml", "ROCm{device} compute buffer size = {=compute buffers}"},
     Wording{accounting, "vllm", "vLLM", "the current vLLM instance can use", vllm_clauses},
     Wording{accounting, "vllm", "vLLM", "model weights take {=weights}", vllm_clauses},
     Wording{accounting, "vllm", "vLLM", "non_torch_memory {=outside PyTorch}"},

@@ -74,6 +74,7 @@ std::shared_ptr<const Trace> GrowingTrace::version() const {
   auto version = std::make_shared<Trace>();
   version->files = trace_.files;
   version->format = trace_.format;
+  version->origin = trace_.origin;
   for (const Stream& stream : trace_.streams) version->streams.push_back(stream.version());
   name_producer(*version);
   return version;

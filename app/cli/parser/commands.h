@@ -29,7 +29,7 @@ class CommandList {
  public:
   CommandList(CLI::App& app, const OpenWindow& open_window) : app_(app), open_window_(open_window) {}
 
-  // The following commands answer this question; empty: they are not listed.
+  // The following commands answer this question. Empty if they are not listed.
   void begin_group(std::string title) { group_ = std::move(title); }
   // `examples`: the command lines at the end of its --help.
   CLI::App& add(const std::string& name, const std::string& description, const std::string& examples);

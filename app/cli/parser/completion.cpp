@@ -17,7 +17,7 @@ namespace hbmscope::cli {
 namespace {
 
 struct OptionWords {
-  std::vector<std::string> names;  // "-o", "--output"; empty: an argument
+  std::vector<std::string> names;  // "-o", "--output". Empty means an argument.
   std::string title;               // "-o, --output"; of an argument "FILE"
   std::string help;
   std::string value;  // "TIME"; "N=20" with its default
@@ -129,7 +129,7 @@ std::string replaced(std::string text, std::string_view what, const std::string&
   return text.replace(at, what.size(), by);
 }
 
-// Of a shell's `case "$command $word"`: from a command and the next word to the command that they are together.
+// For a shell's `case "$command $word"`: from a command and the next word to the command that they are together.
 std::string case_lines(const std::vector<Command>& commands) {
   std::string text;
   for (const Command& command : commands) {

@@ -21,7 +21,7 @@ struct AddressTimeQuery {
   TimelineSpan span;  // Empty: the whole trace.
   int width = 0, height = 0;
   HeapColoring coloring = HeapColoring::user_code;  // The result of box_coloring().
-  AddressRange addresses = {};                      // The zoomed range. Empty: all memory of the span.
+  AddressRange addresses = {};                      // The zoomed range. Empty means all memory of the span.
 
   friend bool operator==(const AddressTimeQuery&, const AddressTimeQuery&) = default;
 };

@@ -52,7 +52,7 @@ struct AnswerSlot {
   bool pending() const { return state == AnswerState::pending; }
   bool failed() const { return state == AnswerState::failed; }
   virtual bool has_value() const = 0;
-  virtual void set_value(std::shared_ptr<const void> value) = 0;  // Of this answer's type.
+  virtual void set_value(std::shared_ptr<const void> value) = 0;  // The value has this answer's type.
   void cancel() const {
     if (work) work->cancelled = true;
   }

@@ -13,11 +13,11 @@ namespace hbmscope::gui {
 struct AnswerChip {
   std::string words;                    // "largest free block 16.5 MiB"
   std::string tooltip;                  // A sentence.
-  std::optional<Command> command = {};  // What a click does; nothing: it is not clickable.
+  std::optional<Command> command = {};  // What a click does. Nothing if it is not clickable.
 };
 
 struct AnswerBar {
-  std::string title;     // "Out of memory on GPU 1 at 2.734 s"; empty: there is no bar.
+  std::string title;     // "Out of memory on GPU 1 at 2.734 s". Empty if there is no bar.
   std::string sentence;  // "Not enough memory: requested 4.94 GiB, ..."; may be empty.
   bool is_failure = false;
   std::vector<AnswerChip> chips;    // Most important first: the last ones are left out where there is no room.

@@ -45,7 +45,8 @@ struct AnswerKey {
   MomentName at = {};        // The time in a trace, if the answer depends on it.
   ViewRequest request = {};  // The filter, if the answer depends on it.
   SourceId baseline = SourceId::none;
-  const std::type_info* type = nullptr;  // Of the answer's value; Answering::ask sets it. Null: there is no question.
+  // The type of the answer's value; Answering::ask sets it. Null if there is no question.
+  const std::type_info* type = nullptr;
 
   bool operator==(const AnswerKey& other) const;
 };

@@ -55,7 +55,7 @@ struct TopAnswer {
 struct SummaryAnswer {
   ProfileSummary summary;
   std::vector<UserCodeRow> user_code;  // By the code that allocated it, largest first.
-  // Of a trace; empty if the job did not say.
+  // For a trace; empty if the job did not say.
   std::vector<CategoryRow> categories;
   std::vector<HolderRow> holders;
 };

@@ -43,7 +43,7 @@ struct ContextNotes {
     MomentName at;
     SourceId source = SourceId::none;
   } viewed;
-  struct VisibleSpan {  // Of the timeline.
+  struct VisibleSpan {  // In the timeline.
     TimelineSpan span;
     std::chrono::steady_clock::time_point changed_at;
     bool waits_for_rest = false;  // The exact answer is computed once the span rests.
@@ -57,7 +57,7 @@ struct ContextNotes {
   const FlameAnswer* hued = nullptr;          // The last flame graph whose files got hues.
   std::uint64_t ranked_bytes = 0;             // Sum of the heaps' peaks when Answers::color_ranks was computed.
   std::shared_ptr<const ColorRanks> colored;  // What Context::colors was made from.
-  // Of a running job: how much of its end the timeline shows while it follows the job. Nothing: the last minute. 0:
+  // For a running job: how much of its end the timeline shows while it follows the job. Nothing: the last minute. 0:
   // all.
   std::optional<std::int64_t> followed_length;
   bool follows_end = true;  // False: the user chose a span that does not reach the end.
@@ -81,12 +81,12 @@ struct Context {
   const ProfileView* selected_of = nullptr;
   FrameKey looked_up;
 
-  std::shared_ptr<const TraceColors> colors;  // Of the trace; null until they are known.
+  std::shared_ptr<const TraceColors> colors;  // For the trace; null until they are known.
 
   bool is_playing = false;  // The selected time advances by itself.
   double play_speed = 1;    // Seconds of the trace per second; events per second in a file without times.
-  int address_time_width = 0, address_time_height = 0;  // In px. 0: not drawn yet.
-  std::size_t timeline_width = 0;   // In px, one column of Answers::timeline_part per pixel. 0: not drawn yet.
+  int address_time_width = 0, address_time_height = 0;  // In px. 0 if not drawn yet.
+  std::size_t timeline_width = 0;   // In px, one column of Answers::timeline_part per pixel. 0 if not drawn yet.
   std::size_t timeline_height = 0;  // In px, of the lane of what is in use.
 
   ContextNotes notes;
@@ -101,7 +101,7 @@ struct AppState {
   std::vector<Source> sources;                              // In the order in which they were opened.
   std::vector<Context> contexts = std::vector<Context>(1);  // One, or two side by side.
   std::size_t active_context = 0;  // Used by Sources, Inspector, the filter and all views that are not side by side.
-  std::optional<SameMoment> lock;  // How the time of one side follows the other; nothing: it does not follow.
+  std::optional<SameMoment> lock;  // How the time of one side follows the other. Nothing if it does not follow.
   Host host = Host::desktop;
   WindowState window;
   Settings settings;
@@ -113,10 +113,10 @@ struct AppState {
   Answer<FolderListing> folder;  // For the file dialog.
   std::string failing_sample;    // Path of a recording with a failure that comes with the program; may be empty.
   std::string sample;            // Path of the sample that comes with the program; empty if it isn't found.
-  std::string editor;            // The command of choose_editor(); empty: none is known.
+  std::string editor;            // The command of choose_editor(). Empty if none is known.
   CodePlaces code_places;
   ColorKeeper colors;  // Hues of source files.
-  HueMemory hues;      // Of lines of code, tags and streams.
+  HueMemory hues;      // For lines of code, tags and streams.
 
   std::size_t context_index() const { return bound_ < contexts.size() ? bound_ : active_context; }
   const Context& context() const { return contexts[context_index()]; }
@@ -159,14 +159,14 @@ std::optional<HeapColoring> shown_coloring(const AppState& state);
 std::shared_ptr<const StackCourse> shown_stack(const AppState& state, HeapKey heap, TimelineSpan seen);
 
 // What tables and graphs of a trace are about: the heaps of the shown heap's device, or of its memory if a device has
-// several (HBM, VMEM). Empty: everything, because there is only one, or because the user chose all of them.
+// several (HBM, VMEM). Empty means everything, because there is only one, or because the user chose all of them.
 std::vector<HeapKey> heaps_in_scope(const AppState& state);
 // "device 1", "all 8 devices"; empty if there is only one.
 std::string name_of_scope(const AppState& state);
 std::string in_scope(const AppState& state);  // " on device 1", or empty.
 
 // The blocks that pictures bring out: those of the selected frame, else those that pass the filter, at the selected
-// time. Null: neither is set, or they are not known yet.
+// time. Null if neither is set, or they are not known yet.
 std::shared_ptr<const BlocksAnswer> highlighted_blocks(const AppState& state);
 
 // Binds one of the contexts for the lifetime of this object. Use it on the window's thread only.

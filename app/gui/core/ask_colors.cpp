@@ -12,7 +12,7 @@ struct StackOptions {
   bool operator==(const StackOptions&) const = default;
 };
 struct TierStacksOptions {
-  StackQuery query;  // Of the shown heap.
+  StackQuery query;  // For the shown heap.
   std::vector<std::uint32_t> heaps;
   bool operator==(const TierStacksOptions&) const = default;
 };
@@ -35,7 +35,7 @@ std::shared_ptr<const TraceColors> shared_colors(const AppState& state, TraceCol
   return std::make_shared<const TraceColors>(std::move(colors));
 }
 
-// Of a trace that grows, the blocks of each version would need a pass of their own.
+// While a trace grows, the blocks of each version would need a pass of their own.
 void ask_stack_blocks(Answering& asking, const std::shared_ptr<const StackCourse>& course, TimelineSpan seen) {
   constexpr std::uint64_t least_px = 3;
   const Source* source = asking.state().source();

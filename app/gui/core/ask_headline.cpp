@@ -14,7 +14,7 @@ struct HeadlineOptions {
 
 struct Subject {
   HeapKey heap;
-  std::optional<std::size_t> failure;  // Of the heap's stream.
+  std::optional<std::size_t> failure;  // In the heap's stream.
 };
 
 // The shown heap if one of its requests failed, or if none of any heap did; otherwise the heap of the first failure.

@@ -31,7 +31,7 @@ std::shared_ptr<const WhatIfAnswer> find_answer(const std::shared_ptr<const Trac
   answer->own = text_from_own_settings(source->own) + ". " + text_from_check(*source);
   answer->notes = source->own.notes;
   std::vector<Scenario> scenarios = usual_scenarios(source->own);
-  // Of a job on an unknown device, it was the device.
+  // For a job on an unknown device, it was the device.
   const bool is_only_the_device = source->own.device_bytes == choice.device_bytes_otherwise &&
                                   words.starts_with("device=") && words.find(' ') == std::string::npos;
   if (!words.empty() && !is_only_the_device) {
@@ -55,7 +55,7 @@ void ask_what_if(Answering& asking) {
   if (source->is_part() && !source->live) return;
   const HeapKey heap = choose_heap(*source->trace, asking.position().heap);
   if (heap.empty()) return;
-  // Of a growing trace, all of it is replayed again only when it has doubled.
+  // A growing trace is replayed again only when it has doubled.
   const std::string& words = asking.position().what_if;
   const std::uint64_t events = source->trace->streams[heap.stream].end_position();
   const auto& known = asking.answers().what_if;

@@ -13,8 +13,8 @@ struct BlockActions {
   std::string code;                      // Your code, or why it is unknown: "(no stack was recorded)".
   std::string size, address;             // As text.
   PlaceToSelect place;                   // Selects it.
-  std::optional<MomentName> allocation;  // Just after it; nothing: before the trace.
-  std::string of_line, of_tag, of_size;  // Filter terms; empty: there is no line, no tag.
+  std::optional<MomentName> allocation;  // Just after it. Nothing means before the trace.
+  std::string of_line, of_tag, of_size;  // Filter terms. Empty if there is no line, no tag.
 };
 BlockActions actions_of(const Trace& trace, HeapKey heap, const LiveBlock& block);
 

@@ -54,7 +54,7 @@ struct AddressAnswer {
   AddressHistory history;
   std::vector<SameMemory> elsewhere;  // The block as other heaps see it.
   std::vector<ProgramPart> parts;     // What it may be of compiled programs.
-  std::vector<ProgramValue> values;   // Of the first part, if it holds temporaries; the largest first.
+  std::vector<ProgramValue> values;   // In the first part, if it holds temporaries; the largest first.
 };
 
 }  // namespace hbmscope::gui

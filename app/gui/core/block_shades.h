@@ -30,7 +30,7 @@ class BlockShades {
   // By number. The caller adds up bytes, blocks and weights.
   std::vector<ShadedName>& names() { return names_; }
   const std::vector<ShadedName>& names() const { return names_; }
-  // Of the names with a weight, largest first.
+  // Shades the names with a weight, largest first.
   std::vector<ShadeEntry> legend() const;
 
  private:

@@ -19,7 +19,7 @@ struct AppState;
 struct BookmarkTime {
   std::uint32_t stream = 0;
   std::uint64_t event = 0;
-  std::int64_t time_ns = 0;  // Of the last event before it, on the stream's clock.
+  std::int64_t time_ns = 0;  // When the last event before it was, on the stream's clock.
   friend bool operator==(const BookmarkTime&, const BookmarkTime&) = default;
 };
 
@@ -33,7 +33,7 @@ struct Bookmark {
   const std::string& name() const { return note.empty() ? title : note; }
 };
 
-// Of the state that is shown; without an id and a note.
+// Bookmarks the state that is shown; without an id and a note.
 Bookmark bookmark_of(const AppState& state);
 // View, time, heap, selection, filter, colours and visible ranges; not the files, and not how tables are sorted.
 void copy_bookmarked(const ViewPosition& from, ViewPosition& to);

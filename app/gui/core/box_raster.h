@@ -15,7 +15,7 @@
 namespace hbmscope::gui {
 
 struct BoxCell {
-  std::uint8_t quarters = 0;  // Occupied quarters of the pixel, rounded; 0: completely empty.
+  std::uint8_t quarters = 0;  // Occupied quarters of the pixel, rounded. 0 means that it is empty.
   Shade shade = several_shade;
   bool has_memory = false;  // At least half of the pixel is memory; the unoccupied part of it is free.
 

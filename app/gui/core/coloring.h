@@ -53,7 +53,7 @@ struct ColoringInput {
   const Stream& stream;
   const StreamState& state;
   std::uint32_t heap = 0;
-  const BlockLabels& labels;  // Of the stream.
+  const BlockLabels& labels;  // The stream's.
   const TraceColors& colors;
   const ColoringFacts& facts;
 };
@@ -86,7 +86,7 @@ struct Coloring {
   std::string_view help;    // What the colours mean, as a sentence.
   // Why the heap can't be coloured this way, as a sentence; empty if it can. Null if it always can.
   std::string_view (*why_not)(const HeapInfo& heap, bool is_pinned) = nullptr;
-  // Assigns each block its shade and fills the legend. Null: `names` or `steps` does it.
+  // Assigns each block its shade and fills the legend. Null means that `names` or `steps` does it.
   void (*shade)(HeapSpans& map, const ColoringInput& input) = nullptr;
   // One of these is set if a block keeps its shade for its whole life; only then can it be a box of addresses over
   // time.

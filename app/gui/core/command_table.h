@@ -41,8 +41,7 @@ struct Command;
   X(export_picture, "Export picture...", "Ctrl+E", "File", file, "The view in front as a PNG.")                        \
   X(save_picture, "Save picture", "Ctrl+Shift+E", "File", file,                                                        \
     "The view in front as a PNG in the current folder; the status line says where.")                                   \
-  X(export_figures, "Export figures as CSV...", "", "File", file,                                                      \
-    "What the view in front shows, as exact numbers.")                                                                 \
+  X(export_figures, "Export figures as CSV...", "", "File", file, "What the view in front shows, as exact numbers.")   \
   X(export_blocks, "Export all blocks as CSV...", "", "File", trace,                                                   \
     "Every block with the time of its allocation and its release: export --what.")                                     \
   X(export_events, "Export all events as CSV...", "", "File", trace,                                                   \
@@ -258,12 +257,12 @@ enum class CommandId : std::uint8_t {
 struct CommandInfo {
   std::string_view name;      // "open_file"
   std::string_view title;     // "Open file..."
-  std::string_view shortcut;  // "Ctrl+Shift+P"; empty: none.
+  std::string_view shortcut;  // "Ctrl+Shift+P". Empty if there is none.
   std::string_view menu;      // "File"; empty for hidden commands.
   std::string_view help;
   CommandId id;
   bool is_step = false, is_report = false, is_hidden = false;  // Hidden: neither in the menus nor in the palette.
-  std::string_view (*why_not)(const AppState&) = nullptr;      // What it needs, as a sentence. Null: nothing.
+  std::string_view (*why_not)(const AppState&) = nullptr;  // What it needs, as a sentence. Null if it needs nothing.
   void (*apply)(AppParts&, const Command&) = nullptr;
 };
 inline constexpr std::array menus = {"File", "Edit", "View", "Go", "Compare", "Help"};  // In the order of the menu bar.

@@ -50,7 +50,7 @@ struct FileWithChanges {
 
 struct PlaceToSelect {
   std::uint64_t address = 0;
-  FrameKey frame = {};                    // The code that allocated the block at the address; empty: unknown.
+  FrameKey frame = {};                    // The code that allocated the block at the address. Empty if unknown.
   std::optional<HeapKey> heap = {};       // Nothing: the current heap.
   std::optional<AddressRange> cell = {};  // The addresses of the clicked pixel, if several blocks share it.
 };

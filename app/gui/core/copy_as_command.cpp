@@ -38,7 +38,7 @@ void add_files(CommandLine& line, const Source& source) {
   for (const std::string& file : source.files()) line.add(file);
 }
 
-// What tables and graphs are about, as a filter: a device, or one of the memories of a device. Empty: everything.
+// What tables and graphs are about, as a filter: a device, or one of the memories of a device. Empty means everything.
 std::string where_of_scope(const AppState& state) {
   const std::vector<HeapKey> scope = heaps_in_scope(state);
   if (scope.empty()) return {};

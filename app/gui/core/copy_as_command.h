@@ -20,7 +20,7 @@ std::string shell_quote(std::string_view text);
 std::string open_command(const AppState& state);
 // Its options without the files, for the link to a page: {"view", "flame"}, {"all-devices", ""}.
 std::vector<std::pair<std::string, std::string>> open_options(const AppState& state);
-// Of one file.
+// For one file.
 std::string open_command(const Source& source, const ViewPosition& position);
 
 // The command that emulates the workload with its changes and prints the result.

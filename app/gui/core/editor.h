@@ -10,10 +10,10 @@
 
 namespace hbmscope::gui {
 
-// Of a command such as "/usr/bin/code --wait". Empty if it is no editor with a window that is known here.
+// The editor of a command such as "/usr/bin/code --wait". Empty if it is no editor with a window that is known here.
 std::string known_editor(std::string_view command);
 
-// `setting`: of the user; empty: none. Empty if no editor is known.
+// `setting`: the user's, empty if there is none. The result is empty if no editor is known.
 std::string choose_editor(std::string_view setting, std::string_view visual, std::string_view editor);
 
 // Words of the command, with the place in them.

@@ -12,7 +12,7 @@
 namespace hbmscope::gui {
 namespace {
 
-constexpr std::size_t values_max = 1000;  // Of each field.
+constexpr std::size_t values_max = 1000;  // For each field.
 
 class Sums {
  public:

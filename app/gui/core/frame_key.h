@@ -13,7 +13,7 @@ struct FrameKey {
   std::string function;
   std::string file;          // Empty: any file, as with `--select NAME`.
   std::int64_t line = 0;     // Compared only if frames are lines.
-  bool is_own_line = false;  // Of a trace: only stacks whose innermost line in your code it is.
+  bool is_own_line = false;  // For a trace: only stacks whose innermost line in your code it is.
 
   bool empty() const { return function.empty(); }
   friend bool operator==(const FrameKey&, const FrameKey&) = default;

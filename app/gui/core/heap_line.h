@@ -37,7 +37,7 @@ struct HeapMapView {
 
 class HeapLine {
  public:
-  // `row_px`: the width of a row, if each region begins its own row; 0: regions follow each other.
+  // `row_px`: the width of a row, if each region begins its own row. 0 means that regions follow each other.
   HeapLine(const HeapSpans& map, double bytes_per_px, int row_px = 0);
   HeapLine(const HeapSpans& map, const HeapMapView& view)
       : HeapLine(map, view.bytes_per_px, view.by_region() ? view.width : 0) {}
@@ -72,8 +72,8 @@ class HeapLine {
 // The scale at which the whole heap fits the picture. The bytes per row are the smallest power of two (at least 256 per
 // pixel row) with which all rows fit at a pitch of 8 px or more; the pitch is then as large as fits, at most 24 px.
 // Each region takes at least one pixel, and by region at least one row, which is never longer than the largest region
-// needs. So a heap with too many regions continues below the picture; a pixel is then at most as large as the mean region.
-// A strip has one row of the whole height, at most strip_pitch_most, and continues to the right.
+// needs. So a heap with too many regions continues below the picture; a pixel is then at most as large as the mean
+// region. A strip has one row of the whole height, at most strip_pitch_most, and continues to the right.
 HeapMapView fit_heap_map(const HeapSpans& map, int width, int height, MapLayout layout = MapLayout::wrapped);
 inline constexpr int strip_pitch_most = 240;
 // True if the line continues below the picture.

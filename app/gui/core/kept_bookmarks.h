@@ -20,7 +20,7 @@ class KeptBookmarks {
   // With `leaves_no_trace` none are read or written.
   KeptBookmarks(AppState& state, SideBySide& sides, WorkerPool& pool, bool leaves_no_trace);
 
-  void read_for_new_files();  // Of sources that were opened since the last call.
+  void read_for_new_files();  // Reads those of sources that were opened since the last call.
   void keep();                // Writes those that changed.
   void write_now();           // Before it returns, all that ever changed: workers may be stopped now.
 

@@ -28,7 +28,7 @@ class LiveLinks {
   struct Link {
     std::unique_ptr<LiveSource> source;
     std::chrono::steady_clock::time_point shown_at;
-    bool is_shown = true;  // The latest version is shown; false: one is on its way.
+    bool is_shown = true;  // The latest version is shown. False: one is on its way.
   };
   std::map<const ReadControl*, Link> links_;
 };

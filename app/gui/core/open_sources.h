@@ -91,7 +91,7 @@ class OpenSources {
   WorkerPool& pool_;
   LiveLinks live_;
   std::set<std::string> of_folders_;           // Paths being read that a folder contributed.
-  SkippedFiles skipped_;                       // Of the folders opened last.
+  SkippedFiles skipped_;                       // In the folders opened last.
   std::map<std::string, std::string> pasted_;  // Texts by the names of their sources.
   std::uint32_t next_source_ = 1;
 };

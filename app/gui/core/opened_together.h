@@ -25,7 +25,7 @@ struct WaitingFiles {
     std::shared_ptr<ReadControl> control;
   };
   std::vector<File> files;
-  std::vector<ReadFile> read;  // Of each.
+  std::vector<ReadFile> read;  // What each file has.
   bool is_sorted = false;      // They are the programs of a folder, which has nothing else.
   bool is_one_job = false;     // All of them become one source.
 };

@@ -10,8 +10,8 @@ namespace hbmscope::gui {
 void toggle_play(AppState& state);
 bool advance_play(AppState& state, std::chrono::steady_clock::time_point now);  // True if something changed.
 
-// Of a running job: the visible span of the timeline moves with the end, with the length that the user chose, unless the
-// picture is held or the user chose a span that does not reach the end. True if it moved.
+// For a running job: the visible span of the timeline moves with the end, with the length that the user chose, unless
+// the picture is held or the user chose a span that does not reach the end. True if it moved.
 bool follow_end(AppState& state);
 // Notes a span that the user chose.
 void note_span(AppState& state, TimelineSpan span);

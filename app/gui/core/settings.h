@@ -17,7 +17,7 @@ struct Settings {
   Theme theme = Theme::dark;
   double text_scale = 1.0;  // 0.75 to 2, multiplied by the display's own scale.
 
-  std::string editor = {};  // editor.h; empty: by $VISUAL or $EDITOR.
+  std::string editor = {};  // editor.h. Empty means by $VISUAL or $EDITOR.
 
   friend bool operator==(const Settings&, const Settings&) = default;
 };

@@ -16,10 +16,10 @@ std::string_view why_no_blocks(const AppState& state);
 std::string_view why_no_history(const AppState& state);
 
 // The line of the log that Source shows: the chosen one; of a text without blocks, which is all that there is, the one
-// that the answer bar speaks of. Nothing: Source shows code.
+// that the answer bar speaks of. Nothing means that Source shows code.
 std::optional<std::uint64_t> shown_log_line(const AppState& state);
 
-// Of a trace its first failure, else its peak: at its end most memory has been freed.
+// A trace's first failure, else its peak: at its end most memory has been freed.
 std::string headline_of(const Source& source);
 
 }  // namespace hbmscope::gui

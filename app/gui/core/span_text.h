@@ -16,7 +16,7 @@ struct SpanText {
 };
 SpanText text_from_span(const HeapMapAnswer& answer, const HeapSpan& span);
 
-// The pool size, of a source that reports it without the pool's regions; at least what is in use. Absent: unknown.
+// The pool size, of a source that reports it without the pool's regions; at least what is in use. Absent if unknown.
 std::optional<std::uint64_t> find_reported_pool(const TraceMoment& moment, HeapKey heap);
 
 // "7.54 GiB of 7.96 GiB in use, 426 MiB free in 231 blocks, the largest 162 MiB."

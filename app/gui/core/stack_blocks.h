@@ -16,7 +16,7 @@
 namespace hbmscope::gui {
 
 struct StackBlocksQuery {
-  std::shared_ptr<const StackCourse> course;  // Of the bands.
+  std::shared_ptr<const StackCourse> course;  // The course of the bands.
   TimelineSpan span;
   std::size_t columns = 0;
   std::uint64_t least_bytes = 1;  // Smaller blocks aren't told apart.

@@ -36,7 +36,7 @@ struct StackQuery {
   HeapKey heap;
   HeapColoring coloring = HeapColoring::user_code;  // The result of box_coloring().
   std::shared_ptr<const TraceColors> colors;
-  std::string where = {};  // A filter of blocks that can_follow_blocks(); empty: all are lit.
+  std::string where = {};  // A filter of blocks that can_follow_blocks(). Empty if all are lit.
   friend bool operator==(const StackQuery&, const StackQuery&) = default;
 };
 
@@ -50,7 +50,7 @@ class StackCourse {
   // anew. Nothing if cancelled.
   static std::optional<StackCourse> compute(const Trace& trace, const StackQuery& query, const StackCourse* before,
                                             PassControl* control);
-  // Of a span of the axis only, exact if it has at most 16,384 events.
+  // For a span of the axis only, exact if it has at most 16,384 events.
   static std::optional<StackCourse> compute_span(const Trace& trace, const StackQuery& query, TimelineSpan span,
                                                  PassControl* control);
 

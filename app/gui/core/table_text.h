@@ -14,7 +14,7 @@ struct TableColumn {
 
 struct TableCell {
   std::string shown;  // "2.10 GiB"
-  std::string exact;  // "2254857830"; empty: same as `shown`. Minus signs are ASCII here.
+  std::string exact;  // "2254857830". Empty means the same as `shown`. Minus signs are ASCII here.
 };
 
 struct TextTable {

@@ -66,7 +66,7 @@ struct CounterBand {
 struct TimelineCounter {
   std::string name;
   bool is_bytes = false;
-  std::int64_t most = 0;             // Of all columns; 0 if no value is above 0.
+  std::int64_t most = 0;             // In all columns; 0 if no value is above 0.
   std::vector<CounterBand> columns;  // As many as the timeline has.
 };
 std::string text_from_counter(const TimelineCounter& counter, std::int64_t value);
@@ -76,8 +76,8 @@ struct TimelineHeap {
   std::uint32_t heap = 0;
   std::string name;            // With its device if the name alone is ambiguous.
   bool is_other_kind = false;  // Another kind of a device's memory, e.g. VMEM when the timeline shows HBM.
-  std::uint64_t peak = 0;      // Of the whole trace.
-  std::uint64_t pool = 0;      // Largest pool size of the whole trace; 0: unknown.
+  std::uint64_t peak = 0;      // In the whole trace.
+  std::uint64_t pool = 0;      // Largest pool size of the whole trace. 0 if unknown.
   std::vector<Band> columns;   // As many as the timeline has.
 };
 
@@ -95,9 +95,10 @@ struct TimelineMarker {
   std::string name;
 };
 
-// A span of the axis: nanoseconds since the first event, or events if there are no times. Empty: the whole trace.
+// A span of the axis: nanoseconds since the first event, or events if there are no times. Empty means the whole trace.
 TimelineSpan whole_span_of(const Stream& stream);
-// Without a long beginning in which the heap holds nearly nothing: what the timeline shows first. Empty: the whole trace.
+// Without a long beginning in which the heap holds nearly nothing: what the timeline shows first. Empty means the whole
+// trace.
 TimelineSpan active_span_of(const Stream& stream, std::uint32_t heap);
 struct StreamPositions {
   std::uint64_t begin = 0, end = 0;

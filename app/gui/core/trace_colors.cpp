@@ -35,7 +35,7 @@ bool is_placeholder(std::string_view name) {
   return name.starts_with('(');
 }
 
-// Of the main layer, and of the others.
+// For the main layer, and for the others.
 struct Weight {
   std::uint64_t main = 0, other = 0;
   void add(std::uint64_t bytes, bool is_main) { (is_main ? main : other) += bytes; }
@@ -94,7 +94,7 @@ class KeyWeights {
 
 struct Weights {
   ByColoring<NameWeights> names;
-  std::uint64_t bytes = 0, with_category = 0;  // Of the main layer.
+  std::uint64_t bytes = 0, with_category = 0;  // In the main layer.
   std::set<Shade> sizes;
 };
 

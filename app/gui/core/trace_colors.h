@@ -40,7 +40,7 @@ struct ColorRanks {
 std::optional<ColorRanks> compute_color_ranks(const Trace& trace, HeapKey main, const std::atomic<bool>& cancelled);
 
 struct HueTable {
-  std::array<std::string, hue_count> names;     // By hue; empty: the hue is not used.
+  std::array<std::string, hue_count> names;     // By hue. Empty if the hue is not used.
   std::vector<Shade> order;                     // The used hues by rank, largest first.
   Shade shade_of(std::string_view name) const;  // several_shade if it has no hue.
   friend bool operator==(const HueTable&, const HueTable&) = default;

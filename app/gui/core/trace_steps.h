@@ -23,7 +23,7 @@ struct TraceStep {
   std::uint64_t event = 0;
   std::int64_t at = 0;  // On the timeline's axis.
   std::string_view name;
-  std::int64_t in_use = 0;  // Of the heap, where it begins.
+  std::int64_t in_use = 0;  // In the heap, where it begins.
 };
 struct TraceSteps {
   std::shared_ptr<const Trace> trace;
@@ -48,12 +48,12 @@ struct Overlay {
   TimelineSpan shown;      // On the timeline's own axis.
   std::string words;       // What it is: "train step 12", "B: big.hbm".
 };
-// Of the bound context; nothing if there is none, or what it needs is not known yet.
+// For the bound context; nothing if there is none, or what it needs is not known yet.
 std::optional<Overlay> find_overlay(const AppState& state);
 
-// The steps of the shown heap, in the bound context; null: there are none, or they aren't known (yet).
+// The steps of the shown heap, in the bound context. Null if there are none, or they aren't known (yet).
 std::shared_ptr<const TraceSteps> shown_steps(const AppState& state);
-// Of these: the step of the current time; nothing if there is none.
+// The step of the current time among them; nothing if there is none.
 std::optional<std::size_t> current_step(const AppState& state);
 
 }  // namespace hbmscope::gui

@@ -47,18 +47,18 @@ struct ViewPosition {
   StackMatch match = StackMatch::function;
   TopBy top_by = TopBy::your_code;
   std::string find;            // Highlighted in the flame graph; tables show only matching rows.
-  std::vector<FrameKey> zoom;  // The flame graph's zoom, from the root's child down. Empty: everything.
-  MomentName at;               // The selected time of a trace. Empty: the end.
-  MomentName pin;              // The time that `at` is compared with. Empty: none is pinned.
-  HeapKey heap;                // For traces; empty: the heap that choose_heap() returns.
+  std::vector<FrameKey> zoom;  // The flame graph's zoom, from the root's child down. Empty means everything.
+  MomentName at;               // The selected time of a trace. Empty means the end.
+  MomentName pin;              // The time that `at` is compared with. Empty if none is pinned.
+  HeapKey heap;                // For traces. Empty means the heap that choose_heap() returns.
   bool all_devices = false;    // Tables and graphs are about all devices, not just the one of the heap.
   HeapColoring coloring = HeapColoring::automatic;
   MapLayout map_layout = MapLayout::wrapped;
-  std::string lit;                       // Only this legend entry keeps its colour; empty: all do.
+  std::string lit;                       // Only this legend entry keeps its colour. Empty if all do.
   std::optional<std::uint64_t> address;  // An address in the block or free block that is selected in the heap map.
   std::vector<std::uint64_t> also;       // Addresses in further blocks of the heap that are selected with it.
-  TimelineSpan span;                     // The timeline's visible span; empty: the whole trace.
-  AddressRange addresses;                // Visible in Address x time and in the strip; empty: the whole heap.
+  TimelineSpan span;                     // The timeline's visible span. Empty means the whole trace.
+  AddressRange addresses;                // Visible in Address x time and in the strip. Empty means the whole heap.
   TimeRange range;                       // The range selected in the timeline.
   bool overlays_step = false;            // The timeline shows the step before the current one over it.
   // The clicked pixel of the heap map, if `address` was the largest of many blocks in it.

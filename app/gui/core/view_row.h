@@ -33,7 +33,7 @@ enum class ComesForward : std::uint8_t {
 struct ViewRow {
   ViewKind kind = ViewKind::summary;
   std::string_view key;               // "heap-map", for --view and the names of exported files.
-  std::string_view earlier_key = {};  // An earlier key, which scripts use; empty: none.
+  std::string_view earlier_key = {};  // An earlier key, which scripts use. Empty if there is none.
   const char* title;                  // "Heap map": the text of the tab.
   std::string_view command;           // "Show heap map", in the menu View and in the palette.
   std::string_view help;              // What the view shows, a sentence.
@@ -41,7 +41,7 @@ struct ViewRow {
   QuestionSet asks = {};              // Asked while it is drawn. The draw function asks occasional questions.
 
   bool needs_addresses = false;  // It exists only for traces.
-  // Why the open file has nothing to show in it, as a sentence; empty if the view exists. Null: it always exists.
+  // Why the open file has nothing to show in it, as a sentence; empty if the view exists. Null if it always exists.
   // Called only with a source; if needs_addresses is set, the source has a trace.
   std::string_view (*why_missing)(const AppState&) = nullptr;
   std::string_view how_to_get = {};  // How to get it on a command line: "--baseline FILE opens one."

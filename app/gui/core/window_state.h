@@ -24,7 +24,7 @@ struct WindowState {
   bool copy_as_text = false;  // Aligned columns for people instead of tabs for spreadsheets.
   std::uint64_t clipboard_serial = 0;
   std::string clipboard;             // The text of the last copy.
-  std::uint64_t noted_bookmark = 0;  // The bookmark whose note is being typed. 0: none.
+  std::uint64_t noted_bookmark = 0;  // The bookmark whose note is being typed. 0 if there is none.
   std::uint64_t link_serial = 0;     // Changes when the link to a page is to be copied.
   std::uint64_t paste_serial = 0;    // Changes when what is in the clipboard is to be opened.
   std::vector<std::string> program;  // To start, with its arguments.

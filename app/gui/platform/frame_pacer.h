@@ -29,7 +29,8 @@ class FramePacer {
   void note_renewal() { has_renewal_ = true; }
   void note_frame(Clock::time_point begun, Clock::time_point ended);
 
-  // The time to wait for events before the next frame. Zero: draw now. Nothing: wait for an event without limit.
+  // The time to wait for events before the next frame. Zero: draw now. Nothing means that it waits for an event without
+  // a limit.
   std::optional<Clock::duration> pause(Clock::time_point now, bool busy, bool held) const;
 
  private:

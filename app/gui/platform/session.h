@@ -17,9 +17,9 @@ namespace hbmscope::gui {
 struct SessionOptions {
   Surface surface = Surface::display;
   int width = 1600, height = 1000;
-  double scale = 0;              // 0: the display's scale.
-  bool remember_layout = true;   // Read the dock layout from the state folder, and write it at the end.
-  bool lists_jobs = false;       // List this machine's jobs on the first page.
+  double scale = 0;             // 0: the display's scale.
+  bool remember_layout = true;  // Read the dock layout from the state folder, and write it at the end.
+  bool lists_jobs = false;      // List this machine's jobs on the first page.
   Host host = Host::desktop;
   bool leaves_no_trace = false;  // Write neither settings nor recent files, e.g. for a picture.
 };
@@ -33,7 +33,7 @@ class Session {
 
   App& app();
 
-  // Waits until an event arrives, a worker calls, or the time is over. Nothing: no time limit.
+  // Waits until an event arrives, a worker calls, or the time is over. Nothing means no time limit.
   void wait(std::optional<std::chrono::steady_clock::duration> time);
   // Applies commands and finished work. True if there is something new to draw: a result, input or a new size.
   bool update();

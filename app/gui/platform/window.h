@@ -10,31 +10,31 @@
 namespace hbmscope::gui {
 
 struct WindowRequest {
-  std::vector<std::string> files;    // Opened at start; empty: the first-launch screen.
+  std::vector<std::string> files;    // Opened at start. Empty means the first-launch screen.
   bool as_one_job = false;           // They are shown as one job.
   std::string baseline;              // Not empty: also opened, and compared with (open A --baseline B).
   std::string other_side;            // Not empty: shown side by side with it.
   std::string other_heap;            // By name, like `heap`.
-  std::string other_at;              // Its time; empty: its first failure, or its peak.
-  std::string other_pin;             // The time that it is compared with; empty: none.
+  std::string other_at;              // Its time. Empty means its first failure, or its peak.
+  std::string other_pin;             // The time that it is compared with. Empty if there is none.
   std::vector<std::string> what_if;  // "KEY=VALUE": changes of the last file, if it is a TPU workload.
   std::vector<std::string> other_what_if;
   std::string tiles;                     // Not empty: shows only the tile picture of this layout.
-  std::string lock;                      // Locks both sides: "time", "requests"; empty: unlocked.
-  std::string heap;                      // By its name; empty: the one with the failure, or the highest peak.
+  std::string lock;                      // Locks both sides: "time", "requests". Empty if unlocked.
+  std::string heap;                      // By its name. Empty means the one with the failure, or the highest peak.
   bool all_devices = false;              // Tables and graphs are about all devices.
   std::string view;                      // "flame": the tab to bring to the front.
   std::string select;                    // The function to select in all views.
   std::string where;                     // The filter.
-  std::string from;                      // Selects the range from this time to `at`; empty: none.
+  std::string from;                      // Selects the range from this time to `at`. Empty if there is none.
   std::string find;                      // Blocks to highlight.
-  std::string pin;                       // The pinned time; empty: none.
+  std::string pin;                       // The pinned time. Empty if there is none.
   std::string rows;                      // Heap map: "address", "region", "strip".
-  std::string addresses;                 // Shown in the strip and in Address x time; empty: all.
+  std::string addresses;                 // Shown in the strip and in Address x time. Empty means all.
   std::string color;                     // Heap map: "code", "size", ...
   std::string at;                        // The time to show; profiles have only one.
-  std::string theme;                     // "dark", "light"; empty: from the settings.
-  double scale = 0;                      // Font and spacing scale; 0: the display's.
+  std::string theme;                     // "dark", "light". Empty means from the settings.
+  double scale = 0;                      // Font and spacing scale. 0 means the display's.
   std::vector<std::string> demo;         // Not empty: starts the demo with these arguments.
   std::vector<std::string> second_demo;  // Not empty: starts a second one side by side, with these.
   std::string screenshot;                // Not empty: renders to this PNG without a display and returns.

@@ -23,9 +23,9 @@ struct FilterOffersState {
   bool is_closed = true;             // By the user, or because nothing was typed yet.
   bool is_clicked = false;           // In this frame.
   std::optional<FilterOffer> taken;  // Not in the field yet.
-  std::string text;                  // Of the field, for which there are offers,
+  std::string text;                  // The field's text, for which there are offers,
   std::size_t cursor = 0;            // and its cursor.
-  ImVec2 from, to;                   // Of the list.
+  ImVec2 from, to;                   // The corners of the list.
 
   bool is_open() const { return !is_closed && !offers.empty(); }
 };

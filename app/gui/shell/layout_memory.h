@@ -22,7 +22,7 @@ class LayoutMemory {
   LayoutMemory(const LayoutMemory&) = delete;
   LayoutMemory& operator=(const LayoutMemory&) = delete;
 
-  // Of which kind ImGui's layout is; nothing: it has none yet.
+  // The kind that ImGui's layout is of. Nothing if it has none yet.
   std::optional<LayoutKind> shown() const { return shown_; }
   // Keeps the shown layout and brings that of `kind`. False if there is none, and it has to be built.
   bool show(LayoutKind kind);
@@ -30,7 +30,7 @@ class LayoutMemory {
  private:
   std::string& text(LayoutKind kind) { return texts_[static_cast<std::size_t>(kind)]; }
 
-  std::array<std::string, layout_kind_count> texts_;  // Of the kinds that are not shown; empty: none is kept.
+  std::array<std::string, layout_kind_count> texts_;  // For the kinds that are not shown. Empty if none is kept.
   std::optional<LayoutKind> shown_;
 };
 

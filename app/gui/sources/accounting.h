@@ -19,7 +19,7 @@ struct KindAmount {
 };
 
 struct DeviceAccount {
-  std::optional<std::string> device;  // From the label; nothing: samples without the label.
+  std::optional<std::string> device;  // From the label. Nothing means samples without the label.
   std::string short_name;             // "TPU 3"; "no device named".
   Weight total;
   std::vector<KindAmount> kinds;  // Largest first.

@@ -11,8 +11,8 @@ namespace hbmscope::gui {
 struct DemoSettings {
   std::string workload = "training";
   std::string device_bytes = "24GiB";
-  std::string fraction;      // XLA_CLIENT_MEM_FRACTION; empty: not set, i.e. .75.
-  std::string allocator;     // XLA_PYTHON_CLIENT_ALLOCATOR; empty: not set, i.e. XLA's BFC.
+  std::string fraction;      // XLA_CLIENT_MEM_FRACTION. Empty if it isn't set, which means .75.
+  std::string allocator;     // XLA_PYTHON_CLIENT_ALLOCATOR. Empty if it isn't set, which means XLA's BFC.
   bool preallocates = true;  // XLA_PYTHON_CLIENT_PREALLOCATE; not set if true.
   double speed = 1;
   std::vector<std::string> others;
@@ -30,7 +30,7 @@ std::string text_from_change(const DemoSettings& before, const DemoSettings& now
 // One program and the settings that it was started with.
 struct DemoRun {
   DemoSettings settings;
-  std::string change;  // The last change; empty: none yet.
+  std::string change;  // The last change. Empty if there is none yet.
   std::string path;    // Path of its source: "live:4711".
 };
 struct DemoState {

@@ -34,8 +34,8 @@ struct ProgramHeap {
   std::string name;  // "jit_loss_fn(17)"; with the kind of memory if that is not the device's.
   std::uint64_t needed_bytes = 0;
 };
-// Of a trace with several streams; a single program is shown as the device that it was compiled for. The one that needs
-// the most first.
+// For a trace with several streams; a single program is shown as the device that it was compiled for. The one that
+// needs the most first.
 std::vector<ProgramHeap> find_program_heaps(const Trace& trace);
 // How many of them are worth a row: all if there are few, otherwise those that need at least a hundredth of the first.
 std::size_t count_large(const std::vector<ProgramHeap>& programs);

@@ -16,7 +16,7 @@ struct JobRow {
   bool has_cuda = false;
   std::string user, command;
   std::string loaded;                  // "jax 0.10.2, CUDA"
-  std::string visible;                 // What can be seen of it; empty: unknown.
+  std::string visible;                 // What can be seen of it. Empty if unknown.
   std::optional<std::uint64_t> bytes;  // On all devices, as far as the driver reports it.
   std::vector<std::uint32_t> devices;  // Devices on which it holds memory.
   std::optional<std::int64_t> observer;
@@ -30,7 +30,7 @@ struct JobListing {
   struct Device {
     std::string name;
     std::optional<std::uint64_t> total_bytes, used_bytes;  // Absent: not reported.
-    std::string title;  // "GPU 0", "GPU 0 MIG 1"; empty: another machine's hbmscope is older.
+    std::string title;  // "GPU 0", "GPU 0 MIG 1". Empty if another machine's hbmscope is older.
   };
   std::vector<Device> devices;
   std::vector<JobRow> jobs;
@@ -53,12 +53,12 @@ struct JobsState {
   bool is_open = false;  // As a window of its own; while no file is open, the list is on the first page.
   std::optional<JobListing> listing;
   std::string wrong;        // Why there is no list.
-  std::string host;         // List the jobs of this machine over ssh; empty: this machine.
+  std::string host;         // List the jobs of this machine over ssh. Empty means this machine.
   bool is_copying = false;  // Copying hbmscope to `host`.
   // hbmscope must first be copied there, with the user's consent.
   bool needs_copy() const { return !is_copying && wrong.find(view::not_there_yet) != std::string::npos; }
   std::string filter;
-  std::int64_t chosen = 0;    // A process id; 0: the first job.
+  std::int64_t chosen = 0;    // A process id. 0 means the first job.
   bool leaves_cupti = false;  // On attaching, leave CUPTI to the jobs' own profilers.
   bool is_asking = false;     // Shows what attaching to the selected job does and waits for consent.
 };

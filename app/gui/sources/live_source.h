@@ -21,7 +21,7 @@ namespace hbmscope::gui {
 struct LiveStatus {
   link::Status report;
   double events_per_second = 0;     // Over about the last second.
-  double behind_seconds = 0;        // The age of the next event to arrive; 0: nothing is waiting.
+  double behind_seconds = 0;        // The age of the next event to arrive. 0 if nothing is waiting.
   std::uint64_t waiting_bytes = 0;  // Bytes of recorded blocks that have not arrived.
   std::uint64_t file_bytes = 0;     // Bytes of events that were moved to a file because memory is full.
   std::chrono::steady_clock::time_point reported_at;

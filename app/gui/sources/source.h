@@ -30,15 +30,15 @@ namespace hbmscope::gui {
 struct SourceContent {
   std::shared_ptr<const Profile> profile;         // For a trace: the live blocks at its end.
   std::shared_ptr<const Trace> trace;             // Null for files without addresses.
-  std::shared_ptr<const ProfileSummary> summary;  // Of the whole file, without the filter.
-  std::vector<DeviceAccount> accounts;            // Of the whole file, without the filter.
-  std::vector<DeviceHeaps> devices;               // Of the trace.
-  std::vector<ProgramHeap> programs;              // Of the trace.
+  std::shared_ptr<const ProfileSummary> summary;  // For the whole file, without the filter.
+  std::vector<DeviceAccount> accounts;            // For the whole file, without the filter.
+  std::vector<DeviceHeaps> devices;               // In the trace.
+  std::vector<ProgramHeap> programs;              // In the trace.
   std::optional<std::uint64_t> needed_bytes;      // By a compiled program, if the file is the dump of one.
   std::vector<AttachedFacts> attached;            // Attached processes in the trace.
   std::vector<JobWarning> warnings;               // About the settings of the trace's job.
   std::optional<WorkloadPanel> workload;          // For a workload file.
-  MomentName opening_at;                          // The time shown first; empty: the end.
+  MomentName opening_at;                          // The time shown first. Empty means the end.
 };
 Result<SourceContent> content_of(const hbmscope::Source& read);
 
@@ -47,10 +47,10 @@ class OpenedTogether;
 struct Source : SourceContent {
   SourceId id = SourceId::none;
   std::string path;
-  std::vector<std::string> pieces;  // The files that became this source, `path` first; empty: only `path`.
-  std::string content_key;          // content_key.h; empty: not known yet, or it is no file.
+  std::vector<std::string> pieces;  // The files that became this source, `path` first. Empty means only `path`.
+  std::string content_key;          // content_key.h. Empty if it is not known yet, or it is no file.
   bool is_joined = false;           // The pieces are whole files of one job.
-  std::string folder;               // Of the pieces, if a folder was opened.
+  std::string folder;               // The folder of the pieces, if a folder was opened.
   bool is_pasted = false;           // It is no file, but a text from the clipboard.
   AnswerState state = AnswerState::pending;
   std::shared_ptr<ReadControl> control;  // Progress of reading; only App sets `cancelled` and `stop_here`.
@@ -59,7 +59,7 @@ struct Source : SourceContent {
   std::optional<LiveStatus> live;             // For a running job.
   std::optional<EndedLive> ended;             // For a watched job that has ended.
   std::vector<WorkloadChange> what_if;        // The requested changes of a workload file.
-  std::string plans_folder;                   // Of a dry run on TPUs: its programs' memory plans; empty: none.
+  std::string plans_folder;  // For a dry run on TPUs: its programs' memory plans. Empty if there is none.
   Error error;
 
   void take(SourceContent content);  // Makes the source ready with this content.

@@ -41,7 +41,7 @@ struct WorkloadPanel {
   std::optional<Error> error;                  // Why the requested changes are impossible.
 };
 
-// The requested change of this parameter; null: unmodified.
+// The requested change of this parameter. Null if unmodified.
 const WorkloadChange* find_change(const WorkloadKnob& knob, const std::vector<WorkloadChange>& changes);
 
 // The range of a parameter's slider, within the permitted values. By powers: block sizes, batches and meshes are powers
@@ -53,7 +53,7 @@ struct SliderRange {
 };
 SliderRange slider_range(const WorkloadKnob& knob);
 
-// The requested value, as shown in the panel's control; empty: the default, if the file sets no value.
+// The requested value, as shown in the panel's control. Empty means the default, if the file sets no value.
 std::string value_of(const WorkloadKnob& knob, const std::vector<WorkloadChange>& changes);
 // `changes` with this one added, in the order of the knobs. A value equal to the file's is no change, unless the file
 // computes it from other values, which may change. An empty value removes the change.

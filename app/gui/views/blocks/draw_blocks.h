@@ -16,7 +16,7 @@ struct BlocksState {
   std::shared_ptr<const BlocksAnswer> followed;  // The answer in which the selection was last searched,
   HeapKey followed_heap;                         // and its heap at that time.
   std::optional<std::uint64_t> followed_address;
-  std::optional<std::uint32_t> focused_row;  // Of the table, by the keyboard or a click.
+  std::optional<std::uint32_t> focused_row;  // A row of the table, by the keyboard or a click.
   std::uint64_t copy_seen = 0;
 };
 

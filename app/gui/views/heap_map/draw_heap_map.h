@@ -25,7 +25,7 @@ struct HeapMapState {
   } anchor;
   float dragged_y = 0;  // Pending drag of less than a row.
   double grabbed = 0;   // From the middle of the minimap's frame to the pointer that drags it; 1: the whole heap.
-  bool is_fit = true;   // The whole heap is shown; false: the visible addresses stay when the time changes.
+  bool is_fit = true;   // The whole heap is shown. False: the visible addresses stay when the time changes.
   int width = 0, height = 0, minimap_width = 0;
   std::shared_ptr<const HeapMapAnswer> shown;  // The texture shows this answer with
   HeapMapView drawn;                           // this view,

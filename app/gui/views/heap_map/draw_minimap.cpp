@@ -76,7 +76,7 @@ std::optional<std::uint64_t> draw_minimap(const Look& look, HeapMapState& map, I
   // The visible part of the picture.
   const HeapLine line(spans, map.view);
   const std::int64_t shown = static_cast<std::int64_t>(map.view.width) * std::max(1, map.height / map.view.pitch);
-  // Of the first and the last address that are visible.
+  // Where the first and the last visible address are.
   const auto place = [&](std::int64_t px, double outside) {
     const std::size_t region = line.region_at_or_after(std::max<std::int64_t>(0, px));
     if (region == spans.regions.size()) return outside;

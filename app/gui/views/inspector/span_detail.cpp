@@ -77,7 +77,7 @@ class Describer {
     const auto attributes = static_cast<std::ptrdiff_t>(lines.size());
     if (block.event != wire::before_the_stream)
       for (const Attribute& one : stream_.attributes().find(block.event)) {
-        // Of two with the same key the later one is valid.
+        // If two have the same key, the later one is valid.
         lines.erase(std::remove_if(lines.begin() + attributes, lines.end(),
                                    [&](const DetailLine& line) { return line.name == definitions_.text(one.key); }),
                     lines.end());
@@ -273,7 +273,7 @@ class Describer {
   struct KnownStack {
     const Definitions* definitions;
     std::uint32_t stack = 0;
-    std::string source;  // The heap that has it; empty: the block's own.
+    std::string source;  // The heap that has it. Empty means the block's own.
   };
   // Without a stack of its own, that of the same memory in another file.
   KnownStack stack_of(const LiveBlock& block) const {

@@ -15,9 +15,9 @@ namespace hbmscope::gui {
 
 struct DetailLine {
   std::string name, value;
-  std::string exact;                     // For the tooltip; empty: none.
+  std::string exact;                     // For the tooltip. Empty if there is none.
   std::optional<std::uint64_t> address;  // Address of another block, which a click selects.
-  std::optional<HeapKey> heap = {};      // A click shows this heap first; empty: the block is in the same heap.
+  std::optional<HeapKey> heap = {};      // A click shows this heap first. Empty if the block is in the same heap.
 };
 
 struct DetailSection {
@@ -34,7 +34,7 @@ struct StackLine {
 struct HistoryLine {
   std::string when, size, code;
   std::string exact;    // The full times of its allocation and release.
-  std::uint64_t event;  // Its allocation; 0: before the stream.
+  std::uint64_t event;  // Its allocation. 0 means before the stream.
   bool is_now = false;
 };
 

@@ -10,7 +10,7 @@
 namespace hbmscope::gui {
 
 struct BookmarksState {
-  std::uint64_t edited = 0;  // Whose note is being typed. 0: none.
+  std::uint64_t edited = 0;  // Whose note is being typed. 0 if there is none.
   std::string typed;
   bool has_keyboard = false;  // The field got it.
 };

@@ -10,7 +10,7 @@
 
 namespace hbmscope::gui {
 
-// The blocks of the shown bands; null: they are not known (yet), or nothing is large enough.
+// The blocks of the shown bands. Null if they are not known (yet), or nothing is large enough.
 std::shared_ptr<const StackBlocks> shown_stack_blocks(const AppState& state, const StackedBands& bands);
 
 // The block at a height above the lane's foot, in bytes.

@@ -37,7 +37,7 @@ struct TimelineFrame {
   std::shared_ptr<const StackBlocks> blocks() const {
     return has_bands ? shown_stack_blocks(state, view.bands) : nullptr;
   }
-  // The height of a point of the screen above the foot of the lane of memory, in bytes; negative: it is elsewhere.
+  // The height of a point of the screen above the foot of the lane of memory, in bytes. Negative if it is elsewhere.
   double bytes_at(float y) const { return picture.memory.holds(y) ? picture.memory.value_at(y) : -1; }
   // The block under a point of the screen.
   std::optional<std::uint32_t> block_under(ImVec2 at) const {

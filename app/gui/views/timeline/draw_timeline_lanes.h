@@ -30,9 +30,10 @@ struct TimelineOverlay {
 
 // What is known of the lane of memory, and of the lanes of other kinds of memory below it.
 struct MemoryBands {
-  const StackedBands* bands = nullptr;       // Null until they are known; then what is in use is one area.
-  const StackBlocks* blocks = nullptr;       // Those inside the bands, if known.
-  std::vector<const StackedBands*> tiers{};  // As TimelinePicture::heaps, or fewer; null: not known, or not divided.
+  const StackedBands* bands = nullptr;  // Null until they are known; then what is in use is one area.
+  const StackBlocks* blocks = nullptr;  // Those inside the bands, if known.
+  // As TimelinePicture::heaps, or fewer. Null if they are not known, or not divided.
+  std::vector<const StackedBands*> tiers{};
   std::optional<Shade> lit{};                // See draw_bands().
   const TimelineOverlay* overlay = nullptr;  // Null: nothing is laid over it.
   const TraceSteps* steps = nullptr;         // Null: not known.

@@ -38,13 +38,13 @@ struct TimelinePicture {
   std::optional<Lane> fits{}, fragmentation{}, growth{}, markers{};
   int marker_rows_left_out = 0;
   std::vector<Lane> counters{}, heaps{};  // As many of the source's as fit.
-  float top = 0, bottom = 0;              // Of all lanes together.
+  float top = 0, bottom = 0;              // All lanes together.
   bool has_thin_lanes = true;             // As in the options.
   bool has_labels = true;                 // There is room above them for what is said of the peak and of failures.
 
   float right() const { return left + static_cast<float>(width); }
   float x_of_axis(double at) const;
-  float x_of(double share) const { return x_of_axis(source.axis_at(share)); }  // Of a position in `source`.
+  float x_of(double share) const { return x_of_axis(source.axis_at(share)); }  // For a position in `source`.
   double axis_of(float x) const;
   // The number of events before the pixel, and up to its end.
   std::uint64_t position_before(int pixel) const;
@@ -76,7 +76,7 @@ struct PictureOptions {
 TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns* part, PictureOptions options,
                              ImVec2 from, ImVec2 to, const Look& look);
 
-// What does not fit in the picture or its overview; empty: everything fits.
+// What does not fit in the picture or its overview. Empty if everything fits.
 std::string words_not_drawn(const TimelinePicture& picture, bool has_strip);
 
 // Change the visible span: to [begin, end); zoomed by a factor (above 1: in) around `at`; panned.

@@ -9,7 +9,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// Of the device of the chosen heap.
+// For the device of the chosen heap.
 std::string what_if_report_command(const AppState& state) {
   CommandLine line("hbmscope whatif");
   line.add(state.source()->path);
