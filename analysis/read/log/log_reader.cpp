@@ -424,14 +424,17 @@ bool LogReader::continue_failure(std::string_view text, std::uint32_t speaker) {
   return true;
 }
 
-// Reads it again with the line, and keeps that if it says more.
+// Reads it again with the line, which may go on where the one before was broken, and keeps that if it says more.
 bool LogReader::continue_sentence(std::string_view line, Continued& continued, Sentence& sentence) {
-  if (continued.text.size() + line.size() > sentence_bytes_max) return false;
-  continued.text += "\n" + std::string(line);
-  auto more = find_sentence(continued.text);
-  if (!more || more->wording != sentence.wording || count_figures(*more) <= count_figures(sentence)) return false;
-  sentence = std::move(*more);
-  return true;
+  if (continued.text.size() + line.size() < sentence_bytes_max) {
+    continued.text += "\n" + std::string(line);
+    auto more = find_sentence(continued.text);
+    if (more && more->wording == sentence.wording && count_figures(*more) > count_figures(sentence)) {
+      sentence = std::move(*more);
+      return true;
+    }
+  }
+  return log::continue_sentence(line, sentence);
 }
 
 void LogReader::add_accounting(Sentence sentence, std::uint32_t speaker) {

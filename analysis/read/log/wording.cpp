@@ -162,7 +162,8 @@ std::size_t find_pattern(std::string_view text, std::string_view pattern, std::s
 }
 
 // False: a clause is missing without which it is another sentence.
-bool add_clauses(std::string_view text, const Wording& wording, std::size_t from, Sentence& sentence) {
+bool add_clauses(std::string_view text, const Wording& wording, std::size_t from, Sentence& sentence,
+                 std::size_t* found = nullptr) {
   if (wording.clauses == "=") return true;
   for (std::string_view clauses = wording.clauses; !clauses.empty();) {
     const std::size_t end = std::min(clauses.find('\n'), clauses.size());
@@ -173,6 +174,7 @@ bool add_clauses(std::string_view text, const Wording& wording, std::size_t from
     bool is_there = false;
     for (; (at = find_pattern(text, clause, at, sentence)) != std::string_view::npos; ++at) {
       is_there = true;
+      if (found != nullptr) ++*found;
       if (!can_repeat) break;
     }
     if (is_needed && !is_there) return false;
@@ -259,6 +261,15 @@ std::optional<Sentence> find_sentence(std::string_view text) {
     return sentence;
   }
   return std::nullopt;
+}
+
+bool continue_sentence(std::string_view line, Sentence& sentence) {
+  Sentence more = sentence;
+  std::size_t clauses = 0;
+  if (!add_clauses(line, *sentence.wording, 0, more, &clauses) || clauses == 0) return false;
+  complete(more);
+  sentence = std::move(more);
+  return true;
 }
 
 std::size_t count_figures(const Sentence& sentence) {

@@ -66,6 +66,8 @@ struct Sentence {
 // The first sentence of a line, or of several that follow each other: where a window has wrapped it, or it goes on.
 // Text before it, such as the type of a Python exception, is ignored.
 std::optional<Sentence> find_sentence(std::string_view text);
+// Adds what a following line says about the same failure. Returns whether it said anything.
+bool continue_sentence(std::string_view line, Sentence& sentence);
 // How much it says.
 std::size_t count_figures(const Sentence& sentence);
 
