@@ -198,11 +198,11 @@ std::string_view lister_of(const AdviceFacts& facts) {
 
 bool fill_host_memory(const AdviceFacts& facts, Advice& advice) {
   const std::string_view killer = facts.failed.detail(failure_detail::killed_by);
-  if (killer == "Slurm" || facts.failed.row.reason.find("StepId") != std::string::npos)
+  if (killer == "a Slurm job" || facts.failed.row.reason.find("StepId") != std::string::npos)
     advice.change = "more host memory for the job (sbatch --mem), or fewer DataLoader workers";
-  else if (killer == "Kubernetes")
+  else if (killer == "a Kubernetes pod")
     advice.change = "a higher memory limit of the container (resources.limits.memory), or fewer DataLoader workers";
-  else if (killer == "Ray")
+  else if (killer == "a Ray node")
     advice.change =
         "more memory for the task (ray.remote(memory=...)), fewer tasks at once on a node, or a larger node";
   else if (facts.failed.row.reason.find("shared memory") != std::string::npos)
@@ -450,7 +450,8 @@ constexpr AdviceRow advice_rows[] = {
      "TF_FORCE_GPU_ALLOW_GROWTH=true (tf.config.experimental.set_memory_growth)",
      "TensorFlow claims nearly all of the device when it starts, and leaves libraries and other processes little.",
      "Memory may fragment.", rule, false, is_of_tensorflow},
-    {"sglang", set_of(Framework::sglang), any_cause, "--mem-fraction-static 0.9, or more GPUs (--tp-size)",
+    {"sglang", set_of(Framework::sglang), any_cause,
+     "--mem-fraction-static 0.9, fewer requests at once (--max-running-requests), or more GPUs (--tp-size)",
      "SGLang takes its KV cache from that fraction.", "Less memory is left for activations and CUDA graphs.", rule,
      false, nullptr},
     {"smaller_pool", set_of(Framework::library), any_cause,

@@ -141,7 +141,13 @@ bool says_pool_is_full(Facts one) {
                      [&](std::string_view each) { return has(one.row.reason, each); });
 }
 
-constexpr std::uint64_t largest_size = std::uint64_t{1} << 50;  // No device of the next years has a pebibyte.
+// No device of the next years has a pebibyte, and none of today's a tebibyte.
+constexpr std::uint64_t never = std::uint64_t{1} << 50, not_today = std::uint64_t{1} << 40;
+bool is_impossible(Facts one) {
+  const bool is_known = one.device_bytes || one.figures.limit_bytes;
+  return one.figures.needed_bytes >= never || (one.figures.needed_bytes >= not_today && !is_known) ||
+         has(one.row.reason, "more than 1EB");
+}
 
 // What is decisive whatever the pool says, then requests to the driver, then the pool's free blocks, then what a pool
 // without enough free memory could still have taken.
@@ -152,8 +158,7 @@ constexpr Rung ladder[] = {
     {"in shared memory", Cause::shared_memory, [](Facts one) { return one.framework == Framework::kernel; }},
     {"found by the compiler", Cause::compile_time,
      [](Facts one) { return one.detail(failure_detail::stage) == failure_detail::compiler; }},
-    {"a size that cannot be", Cause::impossible_size,
-     [](Facts one) { return one.figures.needed_bytes >= largest_size || has(one.row.reason, "more than 1EB"); }},
+    {"a size that cannot be", Cause::impossible_size, is_impossible},
     {"library that may lack something else", Cause::unknown,
      [](Facts one) { return one.framework == Framework::library && may_lack_something_else(one); }},
     {"library outside the pool", Cause::outside_pool_starved,
@@ -175,7 +180,10 @@ constexpr Rung ladder[] = {
     {"limit of the process", Cause::pool_limit,
      [](Facts one) { return is_of_text(one) && asks_driver(one.framework) && one.figures.is_pool_at_limit(); }},
     {"refused with room on the device", Cause::driver_refused,
-     [](Facts one) { return is_of_text(one) && asks_driver(one.framework) && one.has_device_room(); }},
+     [](Facts one) {
+       const bool asks = asks_driver(one.framework) || has(one.row.allocator, "runtime");
+       return is_of_text(one) && asks && one.has_device_room();
+     }},
     {"room at the other end", Cause::wrong_end,
      [](Facts one) { return one.figures.has_room() && one.heap.has(wire::heap_flag::has_two_ends); }},
     {"room that was not used", Cause::unknown, [](Facts one) { return one.figures.has_room(); }},
@@ -223,7 +231,7 @@ void add_figures(const CauseFacts& facts, CauseOfFailure& found) {
     add(fmt::format(
         "{} of the pool's {} was in use{}.", text_from_bytes(*row.used_bytes), text_from_bytes(*row.pool_bytes),
         figures.limit_bytes && *figures.limit_bytes == *row.pool_bytes ? ", and the pool had reached its limit" : ""));
-  else if (row.used_bytes && found.cause != Cause::compile_time)
+  else if (row.used_bytes && found.cause != Cause::compile_time && found.cause != Cause::host_memory)
     add(fmt::format("{} was in use.", text_from_bytes(*row.used_bytes)));
   if (found.cause == Cause::fragmentation && figures.free_blocks && figures.largest_free_bytes)
     add(fmt::format("The free {} is in {}, the largest {}.", text_from_bytes(*figures.free_bytes),
@@ -247,7 +255,7 @@ void add_figures(const CauseFacts& facts, CauseOfFailure& found) {
   for (const auto& [key, value] : row.details)
     if (has(key, "padding") || has(key, "fragmentation") || key == "other allocations")
       add(fmt::format("{}: {}.", key, value));
-  if (facts.is_of_windows() && row.used_bytes && facts.device_bytes && *row.used_bytes > *facts.device_bytes)
+  if (row.line && row.used_bytes && facts.device_bytes && *row.used_bytes > *facts.device_bytes)
     add("That is more than the device has: on Windows, and in WSL, the driver moves memory of the GPU to the host's.");
 }
 

@@ -221,14 +221,13 @@ std::string outside_pool_sentence(const CauseFacts& facts) {
 
 std::string host_memory_sentence(const CauseFacts& facts) {
   const std::string_view killer = facts.detail(failure_detail::killed_by);
-  if (killer == "operating system")
+  if (killer == "the host")
     return "The job was killed (SIGKILL), most often because memory of the host (RAM) ran out; the text does not say "
            "so.";
-  if (killer == "DataLoader")
+  if (killer == "a worker of the DataLoader")
     return "A worker of the DataLoader was killed because memory of the host ran out (RAM, or the shared memory of "
            "/dev/shm), not of a device.";
-  if (!killer.empty())
-    return fmt::format("Memory of the host (RAM) ran out, not of a device, and the job was killed ({}).", killer);
+  if (!killer.empty()) return "Memory of the host (RAM) ran out, not of a device, and the job was killed.";
   return fmt::format("Memory of the host ran out, not of a device: requested {}.", requested_text(facts));
 }
 

@@ -271,7 +271,7 @@ const WildText wild_texts[] = {
      "MiB\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 1200.25 MiB on device 0: cudaMalloc failed: out of "
      "memory\nggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 1258553344\n",
      "unknown",
-     {"ggml at its start (15.7 GiB)", "KV cache", "-ctk q8_0"},
+     {"ggml at its start, GPU 0 (15.7 GiB)", "KV cache", "-ctk q8_0"},
      {"The other failures"}},
     {"shared memory of a kernel",
      "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Shared memory size limit exceeded: requested 262144, available: "
@@ -304,6 +304,41 @@ const WildText wild_texts[] = {
      "host_memory",
      {"/dev/shm", "--shm-size"},
      {}},
+    {"killed, as a shell says it",
+     "iter 144: loss 0.5\n\n**Killed**\n",
+     "host_memory",
+     {"most often because memory of the host (RAM) ran out"},
+     {}},
+    {"killed, as the kernel says it",
+     "python invoked oom-killer: gfp_mask=0x6200ca(GFP_HIGHUSER_MOVABLE), order=0, oom_score_adj=0\n"
+     "Out of memory: Killed process 77 (python) total-vm:87033376kB, anon-rss:60356340kB, file-rss:0kB\n",
+     "host_memory",
+     {"Memory of the host (RAM) ran out"},
+     {"The other failures", "0 B was in use"}},
+    {"a size that no device has",
+     "RuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 1374521760000 bytes.\n",
+     "impossible_size",
+     {"shapes"},
+     {}},
+    {"of HIP's runtime, with room",
+     ":1:hip_memory.cpp :303 : 96 us: [tid:0x7f] Allocation failed : Device memory : required :4096 | free :2314338304 "
+     "| "
+     "total :17163091968 \n",
+     "driver_refused",
+     {"4.00 KiB", "2.16 GiB"},
+     {}},
+    {"a length of an older vLLM",
+     "ValueError: The model's max seq len (8192) is larger than the maximum number of tokens that can be stored in KV "
+     "cache "
+     "(5360). Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.\n",
+     "unknown",
+     {"--max-model-len 5360"},
+     {}},
+    {"pinned memory that llama.cpp does without",
+     "ggml_cuda_host_malloc: failed to allocate 1900,00 MiB of pinned memory: invalid argument\n",
+     "none",
+     {"Not a failure"},
+     {}},
     {"pinned memory of the host",
      "failed to alloc 8589934592 bytes on host: CUDA_ERROR_OUT_OF_MEMORY: out of memory\n",
      "host_memory",
@@ -333,6 +368,12 @@ const WildText wild_texts[] = {
      "MiB free; 9.20 GiB reserved in total by PyTorch)\n",
      "too_big",
      {"requested 1.00 GiB", "9.00 GiB of the pool's 9.20 GiB"},
+     {}},
+    {"wrapped before the word that is looked for",
+     "[1] 2019-06-13 01:17:08.886805: E local_client.cc:672] Execution of replica 0 failed: Resource exhausted: Out \n"
+     "of memory while trying to allocate 5520758552 bytes.\n",
+     "unknown",
+     {"Requested 5.14 GiB"},
      {}},
     {"in a box of rich",
      "\u256d\u2500\u2500 Traceback (most recent call last) \u2500\u2500\u256e\n"

@@ -135,6 +135,10 @@ bool is_same_sentence(const Finding& a, const Finding& b) {
   if (x.wording->framework != y.wording->framework || x.wording->kind != y.wording->kind) return false;
   const bool is_same_device = !x.device || !y.device || x.device == y.device;
   if (!is_same_device) return false;
+  // The kernel, Slurm and the launcher each say that the job was killed.
+  constexpr std::uint64_t lines_of_kill = 50;
+  if (x.wording->kind == SentenceKind::kill && y.wording->kind == SentenceKind::kill)
+    return b.place.line <= a.place.line + lines_of_kill;
   // The driver refused smaller and smaller requests of one attempt.
   constexpr std::uint64_t lines_of_attempt = 20;
   if (x.wording->kind == SentenceKind::refusal && x.wording == y.wording)

@@ -318,14 +318,27 @@ void LogReader::note_framework(std::string_view text) {
 // A sentence whose first words a narrow window has broken.
 bool LogReader::take_wrapped(std::string_view text, std::uint32_t speaker) {
   const auto previous = previous_.find(speaker);
-  if (previous == previous_.end() || previous->second.is_said || previous->second.place.line + 1 != place_.line)
-    return false;
-  std::string both = previous->second.text + "\n" + std::string(text);
-  if (find_trigger(both, 0) == std::string_view::npos) return false;
+  const bool is_known = previous != previous_.end() && previous->second.place.line + 1 == place_.line;
+  if (is_known && previous->second.is_said) return false;
+  const std::string before = is_known ? previous->second.text : line_before();
+  std::string both = before + "\n" + std::string(text);
+  if (before.empty() || find_trigger(both, 0) == std::string_view::npos) return false;
   auto sentence = find_sentence(both);
-  if (!sentence || sentence->begin >= previous->second.text.size()) return false;
-  take_sentence(std::move(*sentence), std::move(both), previous->second.place, speaker);
+  if (!sentence || sentence->begin >= before.size()) return false;
+  const Place place = is_known ? previous->second.place : Place{place_.line - 1, place_.byte - before.size() - 1};
+  take_sentence(std::move(*sentence), std::move(both), place, speaker);
   return true;
+}
+
+// The line above the one that is being read, if that has no lines of its own.
+std::string LogReader::line_before() const {
+  constexpr std::size_t bytes_max = 512;
+  std::string_view before = text_before();
+  if (inner_count_ > 0 || !before.ends_with('\n')) return {};
+  before.remove_suffix(1);
+  const std::size_t end = before.rfind('\n');
+  if (end != std::string_view::npos) before.remove_prefix(end + 1);
+  return before.size() > bytes_max ? std::string() : std::string(before);
 }
 
 bool LogReader::take_tpu(std::string_view text, std::uint32_t speaker, bool has_trigger) {
@@ -439,7 +452,9 @@ bool LogReader::continue_sentence(std::string_view line, Continued& continued, S
 
 void LogReader::add_accounting(Sentence sentence, std::uint32_t speaker) {
   for (Accounting& known : findings_.accountings) {
-    if (known.speaker != speaker || known.sentence.wording->framework != sentence.wording->framework) continue;
+    if (known.speaker != speaker || known.sentence.wording->framework != sentence.wording->framework ||
+        known.sentence.device != sentence.device)
+      continue;
     for (auto& part : sentence.parts) {
       const auto same = std::find_if(known.sentence.parts.begin(), known.sentence.parts.end(),
                                      [&](const auto& each) { return each.first == part.first; });

@@ -52,6 +52,7 @@ class LogReader {
   void take_sentence(Sentence sentence, std::string text, const Place& place, std::uint32_t speaker);
   void note_framework(std::string_view text);
   void note_mention(std::string_view text);
+  std::string line_before() const;
   bool take_wrapped(std::string_view text, std::uint32_t speaker);
   bool continue_failure(std::string_view text, std::uint32_t speaker);
   static bool continue_sentence(std::string_view line, Continued& continued, Sentence& sentence);

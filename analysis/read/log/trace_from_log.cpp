@@ -266,7 +266,7 @@ class LogWriter {
   void note_what_was_got_over(const Finding& finding) {
     out_.trace().import.add(
         "got_over", Severity::notice, 1, "The program was refused memory and went on without it: not a failure.",
-        fmt::format("line {}: {} Then: {}", finding.place.line, finding.sentence->text, finding.got_over));
+        fmt::format("line {}: \"{}\", then \"{}\"", finding.place.line, finding.sentence->text, finding.got_over));
   }
 
   void add_report(const Finding& finding) {
@@ -291,7 +291,8 @@ class LogWriter {
     wire::HeapRecord record;
     record.layer = static_cast<std::uint8_t>(wire::Layer::program);
     record.device = wire::no_device;
-    const std::string name = name_of(fmt::format("{} at its start", said.allocator), accounting.speaker);
+    std::string name = name_of(fmt::format("{} at its start", said.allocator), accounting.speaker);
+    if (said.device) name += fmt::format(", GPU {}", *said.device);
     const std::uint32_t heap = writer_.define_heap(record, name, "device");
     std::uint64_t address = 0;
     for (const auto& [part, size] : said.parts) {
