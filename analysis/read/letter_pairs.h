@@ -12,12 +12,10 @@ namespace hbmscope {
 class LetterPairs {
  public:
   explicit LetterPairs(std::string_view text) {
-    char before = ' ';
-    for (const char c : text) {
-      if (c == '\n') continue;  // It may break a word.
-      add(before, c);
-      before = c;
-    }
+    for (std::size_t i = 1; i < text.size(); ++i) add(text[i - 1], text[i]);
+    // A line end may break a word.
+    for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
+      if (at > 0 && at + 1 < text.size()) add(text[at - 1], text[at + 1]);
   }
 
   // False: the text certainly doesn't have this pattern. A blank in it stands for any space, and {name} for anything.

@@ -128,6 +128,14 @@ Speaker find_speaker(std::string_view line) {
   return speaker;
 }
 
+// A line that begins with a date or a time, or as JSON does, goes on with nothing.
+bool is_entry(std::string_view line) {
+  if (line.starts_with('{')) return true;
+  const std::size_t digits = std::min(line.find_first_not_of("0123456789"), line.size());
+  const char after = digits < line.size() ? line[digits] : ' ';
+  return (digits == 4 && after == '-') || (digits == 2 && (after == ':' || after == '-'));
+}
+
 // Without the box that rich draws around a text, the mark of a quoted line, and what HTML writes for a few characters.
 std::string without_frame(std::string_view line) {
   constexpr std::string_view bars[] = {"\u2502", "\u2503", "\u2551", "> "};
@@ -209,6 +217,7 @@ constexpr std::size_t traceback_bytes_max = std::size_t{32} << 10;
 constexpr std::size_t trimmed_at = std::size_t{256} << 10;
 constexpr std::size_t window_bytes_max = std::size_t{4} << 20, sentence_bytes_max = std::size_t{4} << 10;
 constexpr std::uint64_t dump_lines = 64, report_lines = 40, sentence_lines = 12, buffers_lines = 16;
+constexpr std::size_t words_max = 100;  // The first words of a sentence are shorter.
 constexpr std::size_t failures_max = 4096, speakers_max = 4096;
 
 }  // namespace
@@ -230,7 +239,8 @@ void LogReader::feed(std::string_view bytes) {
 void LogReader::read_until(std::size_t limit) {
   const std::string_view text = std::string_view(buffer_).substr(0, limit);
   while (at_ < limit) {
-    if (looked_at_ == 0) {
+    const bool goes_on = std::exchange(may_go_on_, false) && !is_entry(text.substr(at_));
+    if (looked_at_ == 0 && !goes_on) {
       const std::size_t hit = find_trigger(text, at_);
       if (hit == std::string_view::npos) {
         at_ = limit;
@@ -238,7 +248,7 @@ void LogReader::read_until(std::size_t limit) {
       }
       if (const std::size_t end = text.substr(at_, hit - at_).rfind('\n'); end != std::string_view::npos)
         at_ += end + 1;
-    } else {
+    } else if (looked_at_ > 0) {
       --looked_at_;
     }
     const std::size_t end = std::min(text.find('\n', at_), limit);
@@ -293,7 +303,9 @@ void LogReader::take_line(std::string_view printed) {
     is_said = take_wrapped(text, speaker);
   if (has_trigger && !is_said) note_mention(text);
   previous_[speaker] = {std::string(text), place_, is_said};
-  if (has_trigger) looked_at_ = std::max<std::uint64_t>(looked_at_, 1);  // It may go on in the next line.
+  // A sentence may begin near the end of this line, and go on in the next one.
+  const std::size_t tail = text.size() - std::min(text.size(), words_max);
+  if (has_trigger && !is_said && find_trigger(text, tail) != std::string_view::npos) may_go_on_ = true;
 }
 
 void LogReader::note_mention(std::string_view text) {
@@ -319,10 +331,16 @@ void LogReader::note_framework(std::string_view text) {
 bool LogReader::take_wrapped(std::string_view text, std::uint32_t speaker) {
   const auto previous = previous_.find(speaker);
   const bool is_known = previous != previous_.end() && previous->second.place.line + 1 == place_.line;
-  if (is_known && previous->second.is_said) return false;
+  if (is_entry(text) || (is_known && previous->second.is_said)) return false;
   const std::string before = is_known ? previous->second.text : line_before();
+  if (before.empty()) return false;
+  // Where both meet: no sentence begins with more words than that.
+  const std::size_t tail = before.size() - std::min(before.size(), words_max);
+  const std::string seam = before.substr(tail) + "\n" + std::string(text.substr(0, words_max));
+  if (find_trigger(seam, 0) == std::string_view::npos) return false;
+  const auto begun = find_sentence(seam);
+  if (!begun || begun->begin >= before.size() - tail) return false;
   std::string both = before + "\n" + std::string(text);
-  if (before.empty() || find_trigger(both, 0) == std::string_view::npos) return false;
   auto sentence = find_sentence(both);
   if (!sentence || sentence->begin >= before.size()) return false;
   const Place place = is_known ? previous->second.place : Place{place_.line - 1, place_.byte - before.size() - 1};

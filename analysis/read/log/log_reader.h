@@ -73,6 +73,7 @@ class LogReader {
   Place place_;                    // Of the same.
   std::uint64_t line_ = 1;
   std::uint64_t lines_read_ = 0;
+  bool may_go_on_ = false;       // The next line may continue the last one.
   std::uint64_t looked_at_ = 0;  // So many following lines are read whatever they contain.
 
   Findings findings_;

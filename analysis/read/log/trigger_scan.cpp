@@ -61,16 +61,22 @@ constexpr std::size_t step = sizeof(Bytes);
   std::memcpy(&bytes, at, sizeof bytes);
 }
 
+// Four letters as one number, in any case.
+std::uint32_t folded_word(const char* at) {
+  std::uint32_t word;
+  std::memcpy(&word, at, sizeof word);
+  return word | 0x20202020U;
+}
+
 bool is_word(const char* at, std::string_view word) {
-  for (std::size_t i = 0; i < trigger_size; ++i)
-    if ((at[i] | fold) != (word[i] | fold)) return false;
-  return true;
+  return folded_word(at) == folded_word(word.data());
 }
 
 // `begin` and `end` are those of the text.
 bool is_trigger(const char* begin, const char* end, const char* at) {
-  const auto found =
-      std::find_if(triggers.begin(), triggers.end(), [&](std::string_view trigger) { return is_word(at, trigger); });
+  const std::uint32_t here = folded_word(at);
+  const auto found = std::find_if(triggers.begin(), triggers.end(),
+                                  [&](std::string_view trigger) { return folded_word(trigger.data()) == here; });
   if (found == triggers.end()) return false;
   const auto common = std::find_if(common_words.begin(), common_words.end(),
                                    [&](const CommonWord& each) { return each.word == *found; });
