@@ -72,6 +72,10 @@ std::span<const AdviceRow> all_advice();
 // The row of that key, which must exist: its words, for programs that do not fit (program_advice.h).
 const AdviceRow& advice_row(std::string_view key);
 
+// What is left once the request is served, from all that is free in the pool and on the device and `more`. Where the
+// device does not say what is free, it is what the limit leaves.
+std::optional<std::uint64_t> room_with(const AdviceFacts& facts, std::uint64_t more);
+
 std::vector<Advice> find_advice(const AdviceFacts& facts);
 // The price of a larger pool: "It leaves 4.00 GiB outside the pool, for cuBLAS, ..."
 std::string text_from_left_outside(double bytes);

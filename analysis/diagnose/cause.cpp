@@ -404,7 +404,9 @@ CauseOfFailure find_cause(const CauseFacts& facts) {
   found.sentence = row.sentence(facts);
   add_figures(facts, found);
   add_contradictions(facts, found);
-  if (row.rests_on_pool && facts.framework != Framework::tpu) found.unknowns = unknowns_of(facts);
+  // What a text doesn't say matters only where the cause isn't known.
+  const bool is_settled = facts.row.line && found.cause != Cause::unknown;
+  if (row.rests_on_pool && facts.framework != Framework::tpu && !is_settled) found.unknowns = unknowns_of(facts);
   if (found.cause == Cause::unknown && !facts.figures.is_of_driver)
     found.how_to_know = how_to_know_with(facts.framework);
   return found;

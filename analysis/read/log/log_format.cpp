@@ -78,6 +78,12 @@ bool is_text(InputFile& file) {
   return !first.empty() && std::all_of(first.begin(), first.end(), is_character);
 }
 
+bool is_named_as_log(std::string_view name) {
+  constexpr std::string_view endings[] = {".log", ".txt", ".out", ".err"};
+  return name.find('.') == std::string_view::npos ||
+         std::any_of(std::begin(endings), std::end(endings), [&](auto ending) { return name.ends_with(ending); });
+}
+
 // What a text has that isn't a failure, so that a person can see whether something was overlooked.
 Error nothing_failed(const Findings& findings, const std::string& name) {
   std::string found;
@@ -95,7 +101,7 @@ Result<FileContent> read_log(InputFile& file, const FileOptions&, ReadControl*) 
   auto findings = read_findings(file);
   if (!findings) return Failure(std::move(findings.error()));
   if (findings->failures.empty() && findings->accountings.empty() && findings->recoveries.empty()) {
-    if (findings->mentions.empty()) return FileContent{};
+    if (findings->mentions.empty() || !is_named_as_log(file.name())) return FileContent{};
     return Failure(nothing_failed(*findings, file.name()));
   }
   return content_from_trace(trace_from_log(*findings, file.name(), file.size().value_or(0)));

@@ -208,7 +208,7 @@ class LogWriter {
     add_detail(event, failure_detail::speaker, by.name);
     if (by.rank) add_detail(event, failure_detail::rank, std::to_string(*by.rank));
     if (finding.times > 1) add_detail(event, failure_detail::times, std::to_string(finding.times));
-    add_detail(event, failure_detail::framework, findings_.framework);
+    if (!finding.report) add_detail(event, failure_detail::framework, findings_.framework);
     if (finding.dump) {
       add_detail(event, failure_detail::allocator, finding.dump->allocator);
       add_detail(event, failure_detail::operation, finding.dump->op);
@@ -231,7 +231,7 @@ class LogWriter {
       if (size) add_detail(event, name, text_from_printed(*size));
   }
 
-  // The request as exactly as it is told. The rounded size is exact to 255 bytes, the printed one to two decimals.
+  // The request as exactly as the text has it. The rounded size is exact to 255 bytes, the printed one to two decimals.
   static std::uint64_t requested_of(const Finding& finding) {
     MaybeBytes requested;
     if (finding.sentence) requested = finding.sentence->requested;

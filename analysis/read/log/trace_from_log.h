@@ -1,6 +1,6 @@
 // The findings of a log as a trace without times: one heap per allocator and process, whose contents and figures are
-// those that the log told last, and one event per failure. What a sentence says beyond the figures of a failure is kept
-// as attributes of its event (trace/failure_details.h).
+// those that the log printed last, and one event per failure. What a sentence says beyond the figures of a failure is
+// kept as attributes of its event (trace/failure_details.h).
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,476 @@
+// The table of advice on a request that failed. Sources of the rules: jaxlib's xla_client.py (variables of JAX on
+// GPUs), xla/tsl/framework/bfc_allocator.cc, PyTorch's CUDA memory notes and c10/cuda/CUDAAllocatorConfig.h.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "analysis/diagnose/advice.h"
+#include "analysis/diagnose/device_budget.h"
+#include "analysis/diagnose/growth.h"
+#include "analysis/model/clamped.h"
+#include "analysis/trace/failure_details.h"
+#include "analysis/units/format.h"
+#include "analysis/whatif/own_settings.h"
+
+namespace hbmscope {
+namespace {
+
+constexpr double default_fraction = 0.75;  // In JAX and XLA (xla/pjrt/plugin/xla_gpu/xla_gpu_allocator_config.h).
+
+template <class... T>
+constexpr std::uint32_t set_of(T... members) {
+  return ((std::uint32_t{1} << static_cast<unsigned>(members)) | ...);
+}
+template <class T>
+constexpr bool is_in(std::uint32_t set, T member) {
+  return (set & set_of(member)) != 0;
+}
+constexpr std::uint32_t any_framework = ~std::uint32_t{0};
+constexpr std::uint32_t any_cause =
+    ~set_of(Cause::leak, Cause::impossible_size, Cause::host_memory, Cause::driver_refused);
+constexpr std::uint32_t fragmented_memory = set_of(Cause::fragmentation, Cause::cannot_grow);
+constexpr std::uint32_t full_memory = set_of(Cause::too_big, Cause::pool_limit);
+
+std::string_view job_fact(const AdviceFacts& facts, const char* name) {
+  return facts.stream.definitions().job_fact(name);
+}
+
+std::optional<double> fraction_of(const AdviceFacts& facts) {
+  for (const char* name : {"variable.XLA_PYTHON_CLIENT_MEM_FRACTION", "variable.XLA_CLIENT_MEM_FRACTION"}) {
+    const std::string_view text = job_fact(facts, name);
+    double value = 0;
+    if (std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc() && value > 0) return value;
+  }
+  return std::nullopt;
+}
+
+// The fraction of the device at which the pool would have held what was in use and the request. A larger pool may
+// place blocks otherwise and lose more to rounding, so this is no proof.
+struct Fraction {
+  double used, needed_bytes, device_bytes, wanted;
+  std::string basis;  // What is assumed: ", if the job ran with the default of 0.75".
+};
+std::optional<Fraction> find_fraction(const AdviceFacts& facts) {
+  const FailureFacts& figures = facts.failed.figures;
+  const auto used = facts.failed.row.used_bytes, device = facts.failed.device_bytes;
+  if (!figures.limit_bytes || !used) return std::nullopt;
+  const auto limit = static_cast<double>(*figures.limit_bytes);
+  Fraction found;
+  found.used = device ? limit / static_cast<double>(*device) : fraction_of(facts).value_or(default_fraction);
+  found.device_bytes = limit / found.used;
+  found.needed_bytes = static_cast<double>(clamped_sum(*used, figures.needed_bytes));
+  found.wanted = std::ceil(found.needed_bytes / found.device_bytes * 100 + 1) / 100;  // One percent for rounding, gaps.
+  if (!device && !fraction_of(facts)) found.basis = ", if the job ran with the default of 0.75";
+  return found;
+}
+
+bool fill_fraction(const AdviceFacts& facts, Advice& advice) {
+  const auto found = find_fraction(facts);
+  if (!found || found->wanted > fraction_max || found->wanted <= found->used) return false;
+  const double pool = found->wanted * found->device_bytes;
+  advice.change = fmt::format("{}={:.2f}", fraction_variable(facts.stream.definitions()), found->wanted);
+  advice.why = fmt::format("In use and requested together are {}; the pool could have {}{}.",
+                           text_from_bytes(found->needed_bytes), text_from_bytes(pool), found->basis);
+  advice.price = text_from_left_outside((1 - found->wanted) * found->device_bytes);
+  advice.room_bytes = static_cast<std::uint64_t>(std::max(0.0, pool - found->needed_bytes));
+  return true;
+}
+
+// "No fraction is enough: ... "; empty if one is, or none could be.
+std::string no_fraction_text(const AdviceFacts& facts) {
+  if (facts.failed.framework != Framework::jax_gpu || !is_in(full_memory, facts.cause)) return {};
+  const auto found = find_fraction(facts);
+  if (!found || found->wanted <= fraction_max || found->needed_bytes <= found->device_bytes) return {};
+  return fmt::format("No fraction is enough: {} would be needed, and the device has about {}{}. ",
+                     text_from_bytes(found->needed_bytes), text_from_bytes(found->device_bytes), found->basis);
+}
+
+bool fill_preallocate(const AdviceFacts& facts, Advice&) {
+  const std::string_view preallocate = job_fact(facts, "variable.XLA_PYTHON_CLIENT_PREALLOCATE");
+  const auto limit = facts.failed.figures.limit_bytes, pool = facts.failed.row.pool_bytes;
+  return (limit && pool && *pool < *limit) || preallocate == "false" || preallocate == "False" || preallocate == "0";
+}
+
+bool fill_all_free(const AdviceFacts& facts, Advice& advice) {
+  advice.room_bytes = room_with(facts, 0);
+  return true;
+}
+
+// The variable that the text names: PYTORCH_CUDA_ALLOC_CONF, PYTORCH_HIP_ALLOC_CONF, PYTORCH_NPU_ALLOC_CONF and since
+// PyTorch 2.9 PYTORCH_ALLOC_CONF.
+std::string allocator_variable(const AdviceFacts& facts) {
+  if (facts.failed.framework == Framework::pytorch_npu) return "PYTORCH_NPU_ALLOC_CONF";
+  const std::string_view text = facts.failed.row.reason;
+  for (const std::string_view name : {"PYTORCH_HIP_ALLOC_CONF", "PYTORCH_ALLOC_CONF"})
+    if (text.find(name) != std::string_view::npos) return std::string(name);
+  return "PYTORCH_CUDA_ALLOC_CONF";
+}
+
+bool fill_expandable(const AdviceFacts& facts, Advice& advice) {
+  const std::string_view expandable = job_fact(facts, "torch.allocator.expandable_segments");
+  if (expandable == "True" || expandable == "true" || expandable == "1") return false;
+  // The words of PyTorch 2.0 and earlier, which have no expandable segments.
+  if (facts.failed.row.reason.find("total capacity; ") != std::string::npos) {
+    advice.change = allocator_variable(facts) + "=max_split_size_mb:128 (PyTorch 1.10 or later)";
+    advice.why =
+        "Blocks above that size aren't split then, so fewer free blocks are too small. PyTorch 2.1 and later have "
+        "expandable_segments:True, which helps more.";
+    advice.price = "Requests may find no block that fits, and ask the driver more often.";
+  } else {
+    advice.change = allocator_variable(facts) + "=expandable_segments:True";
+  }
+  return true;
+}
+
+// A value that leaves the figures of the text room: the engine's fraction of the whole device.
+bool fill_engine_fraction(const AdviceFacts& facts, Advice& advice) {
+  const CauseFacts& failed = facts.failed;
+  const auto in_percent = [](double share) { return std::floor(share * 100) / 100; };
+  if (facts.cause == Cause::held_elsewhere && failed.figures.driver_bytes && failed.device_bytes) {
+    const double free = static_cast<double>(*failed.figures.driver_bytes),
+                 all = static_cast<double>(*failed.device_bytes);
+    advice.change = fmt::format("--gpu-memory-utilization {:.2f}", in_percent(free / all));
+    advice.why = fmt::format("The engine takes that part of the whole device, and {} of {} was free when it started.",
+                             text_from_bytes(free), text_from_bytes(all));
+    advice.price = "Less is left for the KV cache.";
+    return true;
+  }
+  if (!failed.engine) return false;
+  const double all = static_cast<double>(failed.engine->total_bytes),
+               taken = static_cast<double>(failed.engine->taken_bytes),
+               wanted = static_cast<double>(failed.figures.requested_bytes);
+  const double usual = 0.9, least = std::ceil((taken + wanted) / all * 100) / 100;
+  const double share = std::max(usual, least);
+  if (share > fraction_max || share * all <= static_cast<double>(failed.engine->limit_bytes)) return false;
+  advice.change = fmt::format("--gpu-memory-utilization {:.2f}", share);
+  advice.why = fmt::format("{} would be left for the KV cache, if nothing else uses the device.",
+                           text_from_bytes(share * all - taken));
+  advice.price = "Less memory is left for other processes.";
+  return true;
+}
+
+bool fill_engine_length(const AdviceFacts& facts, Advice& advice) {
+  const std::string_view suggested = facts.failed.detail(failure_detail::suggested);
+  if (suggested.empty()) return false;
+  advice.change = fmt::format("--max-model-len {}", suggested);
+  advice.why =
+      fmt::format("The engine computed it: requests of that length fit into the {}that it has for the KV cache.",
+                  facts.failed.figures.free_bytes ? text_from_bytes(*facts.failed.figures.free_bytes) + " "
+                                                  : std::string("memory "));
+  return true;
+}
+
+// Whose pool leaves a library too little.
+bool is_of_tensorflow(const AdviceFacts& facts, Advice&) {
+  return facts.failed.program == Framework::tensorflow;
+}
+bool is_of_pytorch(const AdviceFacts& facts, Advice&) {
+  return facts.failed.program == Framework::pytorch;
+}
+bool is_of_unknown(const AdviceFacts& facts, Advice&) {
+  return facts.failed.program == Framework::unknown;
+}
+
+// What lists the users of a device.
+std::string_view lister_of(const AdviceFacts& facts) {
+  if (facts.failed.framework == Framework::pytorch_npu) return "npu-smi info";
+  if (facts.failed.framework == Framework::pytorch_xpu) return "xpu-smi";
+  return facts.failed.row.allocator.find("HIP") != std::string::npos ? "rocm-smi" : "nvidia-smi";
+}
+
+bool fill_host_memory(const AdviceFacts& facts, Advice& advice) {
+  const std::string_view killer = facts.failed.detail(failure_detail::killed_by);
+  if (killer == "a Slurm job" || facts.failed.row.reason.find("StepId") != std::string::npos)
+    advice.change = "more host memory for the job (sbatch --mem), or fewer DataLoader workers";
+  else if (killer == "a Kubernetes pod")
+    advice.change = "a higher memory limit of the container (resources.limits.memory), or fewer DataLoader workers";
+  else if (killer == "a Ray node")
+    advice.change =
+        "more memory for the task (ray.remote(memory=...)), fewer tasks at once on a node, or a larger node";
+  else if (facts.failed.row.reason.find("shared memory") != std::string::npos)
+    advice.change = "a larger /dev/shm (docker run --shm-size=8g, or --ipc=host), or fewer DataLoader workers";
+  return true;
+}
+
+bool fill_driver_refused(const AdviceFacts& facts, Advice& advice) {
+  if (!facts.failed.is_of_windows()) return true;
+  advice.change = "a larger page file, and in WSL a larger memory= in .wslconfig; less pinned memory";
+  advice.why = "On Windows, and in WSL, the driver needs memory of the host for each allocation on the GPU.";
+  return true;
+}
+
+// The limit that the kernel would need, in whole MiB.
+bool fill_vmem_limit(const AdviceFacts& facts, Advice& advice) {
+  const FailureFacts& figures = facts.failed.figures;
+  if (facts.failed.row.memory_space != "vmem" || figures.requested_bytes == 0) return false;
+  constexpr std::uint64_t mib = std::uint64_t{1} << 20;
+  const std::uint64_t wanted = (figures.requested_bytes + mib - 1) / mib;
+  advice.change = fmt::format(
+      "compiler_params=pltpu.CompilerParams(vmem_limit_bytes={} * 2**20) in pallas_call, or {}={} in LIBTPU_INIT_ARGS",
+      wanted, "--xla_tpu_scoped_vmem_limit_kib", wanted * 1024);
+  return true;
+}
+
+bool fill_padding(const AdviceFacts& facts, Advice& advice) {
+  const auto& details = facts.failed.row.details;
+  const auto found =
+      std::find_if(details.begin(), details.end(), [](const auto& one) { return one.first.starts_with("padding"); });
+  if (found == details.end()) return false;
+  advice.why = fmt::format("{} of the program is padding to tiles.", found->second);
+  return true;
+}
+
+bool is_of_vmem(const AdviceFacts& facts, Advice&) {
+  return facts.failed.row.memory_space == "vmem";
+}
+bool is_not_of_vmem(const AdviceFacts& facts, Advice& advice) {
+  return !is_of_vmem(facts, advice);
+}
+
+bool fill_smaller_pool(const AdviceFacts& facts, Advice& advice) {
+  if (facts.failed.program != Framework::jax_gpu) return false;
+  if (const auto now = fraction_of(facts))
+    advice.change = fmt::format("XLA_PYTHON_CLIENT_MEM_FRACTION={:.2f}", std::max(0.1, *now - 0.1));
+  return true;
+}
+
+bool fill_release(const AdviceFacts& facts, Advice& advice) {
+  const auto& place = facts.failed.figures.place;
+  if (!place || place->blocks.empty()) return false;
+  advice.change = "release " + text_from_count_of(place->blocks.size(), "blocking allocation");
+  advice.why = fmt::format("{} in use between {:#x} and {:#x}; without that, the request would have fit.",
+                           text_from_bytes(place->in_use_bytes), place->range.begin, place->range.end);
+  advice.room_bytes = room_with(facts, place->in_use_bytes);
+  return true;
+}
+
+// Other processes may hold what is missing: the largest ones, as few as are enough.
+bool fill_other_processes(const AdviceFacts& facts, Advice& advice) {
+  const FailureFacts& figures = facts.failed.figures;
+  if (!figures.driver_bytes || figures.needed_bytes == 0) return false;
+  const auto& elsewhere = facts.failed.elsewhere;
+  if (!elsewhere || (elsewhere->processes.empty() && facts.cause != Cause::held_elsewhere)) return false;
+  if (elsewhere->processes.empty()) {
+    advice.change =
+        fmt::format("see what else uses the device ({}), and end it, or run on another device", lister_of(facts));
+    advice.why =
+        fmt::format("About {} is held there; without that, {} would be free.", text_from_bytes(elsewhere->bytes),
+                    text_from_bytes(clamped_sum(*figures.driver_bytes, elsewhere->bytes)));
+    advice.room_bytes = room_with(facts, elsewhere->bytes);
+    return true;
+  }
+  const std::vector<NamedProcess>& processes = elsewhere->processes;
+  std::string names;
+  std::uint64_t held = 0;
+  for (const NamedProcess& process : processes) {
+    names += (names.empty() ? "" : ", ") + process.name;
+    held = clamped_sum(held, process.bytes);
+    const std::uint64_t then = clamped_sum(*figures.driver_bytes, held);
+    if (figures.needed_bytes > then) continue;
+    advice.change = fmt::format("end {}, or run on another GPU", names);
+    advice.why =
+        fmt::format("{} held there; without that, {} would be free.", text_from_bytes(held), text_from_bytes(then));
+    advice.room_bytes = room_with(facts, held);
+    return true;
+  }
+  return false;
+}
+
+// The most that there can be: of the pool, else of the device.
+std::optional<std::uint64_t> most_of(const AdviceFacts& facts) {
+  return facts.failed.figures.limit_bytes ? facts.failed.figures.limit_bytes : facts.failed.device_bytes;
+}
+
+bool is_larger_than_all(const AdviceFacts& facts) {
+  const auto most = most_of(facts);
+  return facts.cause == Cause::too_big && most && facts.failed.figures.needed_bytes > *most &&
+         facts.failed.framework != Framework::tpu;
+}
+
+bool fill_larger_than_all(const AdviceFacts& facts, Advice& advice) {
+  if (!is_larger_than_all(facts)) return false;
+  const FailureFacts& figures = facts.failed.figures;
+  constexpr std::uint64_t far_too_much = 4;
+  if (figures.needed_bytes / far_too_much > *most_of(facts))
+    advice.change = fmt::format(
+        "look at the shapes: it is {} times as much as there can be (a vmap, a broadcast, a batch that is larger than "
+        "meant)",
+        text_from_count(figures.needed_bytes / *most_of(facts)));
+  advice.why = fmt::format("{}The request alone is {} more than {}; releasing other memory doesn't help.",
+                           no_fraction_text(facts), text_from_bytes(figures.needed_bytes - *most_of(facts)),
+                           figures.limit_bytes ? "the limit" : "the whole device has");
+  return true;
+}
+
+// What is missing although all that is free could be used. 0 if nothing is missing, or it is unknown.
+std::uint64_t missing_bytes(const AdviceFacts& facts) {
+  const FailureFacts& figures = facts.failed.figures;
+  if (is_larger_than_all(facts) || !(figures.free_bytes || figures.is_of_driver)) return 0;
+  const std::uint64_t there =
+      clamped_sum(figures.free_bytes.value_or(0), facts.cause == Cause::too_big ? figures.driver_bytes.value_or(0) : 0);
+  return figures.needed_bytes - std::min(figures.needed_bytes, there);
+}
+
+bool is_more_than_held(const AdviceFacts& facts) {
+  const auto used = facts.failed.row.used_bytes;
+  return facts.failed.figures.is_of_driver && used && missing_bytes(facts) > *used;
+}
+
+bool fill_more_than_held(const AdviceFacts& facts, Advice& advice) {
+  if (!is_more_than_held(facts)) return false;
+  const std::uint64_t used = *facts.failed.row.used_bytes, missing = missing_bytes(facts) - used;
+  advice.why = used == 0
+                   ? fmt::format("This process holds nothing that it could release; {} more must be free.",
+                                 text_from_bytes(missing))
+                   : fmt::format("Even after releasing everything that this process holds ({}), {} would be missing.",
+                                 text_from_bytes(used), text_from_bytes(missing));
+  return true;
+}
+
+bool fill_hold_less(const AdviceFacts& facts, Advice& advice) {
+  if (missing_bytes(facts) == 0 || is_more_than_held(facts)) return false;
+  advice.why = fmt::format("{}{} more must be free.", no_fraction_text(facts), text_from_bytes(missing_bytes(facts)));
+  const Holders& holders = facts.holders;
+  if (!holders.rows.empty() && holders.by == Holders::By::code)
+    advice.why += fmt::format(" The most is held by {}: {}.", text_from_holder(holders.rows.front()),
+                              text_from_bytes(holders.rows.front().bytes));
+  return true;
+}
+
+bool fill_leak(const AdviceFacts& facts, Advice& advice) {
+  const Growth& growth = *facts.failed.growth;
+  if (!growth.survivors.empty()) advice.change += " of " + text_from_holder(growth.survivors.front());
+  advice.change += growth.held_by.empty() ? " from earlier steps" : " in " + growth.held_by;
+  advice.why = fmt::format("That is {} so far, and {} more with each step. {}", text_from_bytes(growth.kept_bytes),
+                           text_from_bytes(growth.bytes_per_step), advice.why);
+  if (leak_of(facts.failed) == Leak::certain) advice.proof = AdviceProof::computed;
+  return true;
+}
+
+using enum AdviceProof;
+
+constexpr std::uint32_t jax = set_of(Framework::jax_gpu), pytorch = set_of(Framework::pytorch),
+                        tpu = set_of(Framework::tpu), on_tpu = set_of(Cause::compile_time, Cause::too_big);
+
+// key, frameworks, causes, change, why, price, proof, is_setting, fill
+constexpr AdviceRow advice_rows[] = {
+    {"leak", any_framework, set_of(Cause::leak), "stop keeping the arrays",
+     "Typical reasons are a list that outputs or losses are appended to (keep numbers: .item(), float()), a cache "
+     "without a limit, or a variable that still refers to the last graph.",
+     "", rule, false, fill_leak},
+    {"fraction", jax, full_memory, "", "", "", rule, true, fill_fraction},
+    {"preallocate", jax, fragmented_memory, "XLA_PYTHON_CLIENT_PREALLOCATE=true",
+     "Free memory of different regions can't be joined; with preallocation there is one region.",
+     "Other processes can't use that memory of the GPU.", rule, true, fill_preallocate},
+    {"malloc_async", set_of(Framework::tensorflow), fragmented_memory, "TF_GPU_ALLOCATOR=cuda_malloc_async",
+     "The driver's pool can map free memory from anywhere to one range of addresses, so it fragments less.", "", rule,
+     false, fill_all_free},
+    {"cuda_async", jax, fragmented_memory, "XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async",
+     "The driver's pool can map free memory from anywhere to one range of addresses, so it fragments less.",
+     "JAX has no statistics of this allocator's free blocks.", rule, true, nullptr},
+    {"platform", jax, fragmented_memory, "XLA_PYTHON_CLIENT_ALLOCATOR=platform",
+     "Without a pool, nothing fragments inside of it.",
+     "Each array calls the driver, which makes small operations slow.", rule, true, nullptr},
+    {"utilization", set_of(Framework::vllm), any_cause, "", "", "", computed, false, fill_engine_fraction},
+    {"length", set_of(Framework::vllm), any_cause, "", "", "Requests must be shorter.", computed, false,
+     fill_engine_length},
+    {"other_users", any_framework, set_of(Cause::held_elsewhere), "", "", "", computed, false, fill_other_processes},
+    {"expandable", set_of(Framework::pytorch, Framework::pytorch_npu), fragmented_memory, "",
+     "Segments then grow in place, so free memory isn't split among segments.",
+     "Tensors can't be shared with other processes by CUDA IPC in older versions.", rule, true, fill_expandable},
+    {"watermark", set_of(Framework::pytorch_mps), any_cause,
+     "PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0, or a larger torch.mps.set_per_process_memory_fraction()",
+     "PyTorch stops at a limit of its own, below what the machine has.",
+     "Without a limit the whole system may run out of memory.", rule, false, nullptr},
+    {"driver_limits", any_framework, set_of(Cause::driver_refused),
+     "look at the driver's log (dmesg) and at limits of the process: control group, locked memory, address space, "
+     "IOMMU",
+     "Settings of the allocator don't help: the driver refuses a request that the device could serve.", "", rule, false,
+     fill_driver_refused},
+    {"largest_allocation", set_of(Framework::pytorch_xpu), any_cause,
+     "smaller tensors, or see what else uses the GPU (xpu-smi)",
+     "Some of Intel's GPUs refuse a single allocation above 4 GiB, whatever is free.", "", rule, false, nullptr},
+    {"shapes", any_framework, set_of(Cause::impossible_size), "look at the shapes at the line that the traceback names",
+     "No setting of memory helps.", "", computed, false, nullptr},
+    {"host", any_framework, set_of(Cause::host_memory),
+     "more memory for the process, or less in it: fewer DataLoader workers, smaller caches, memory-mapped files",
+     "Nothing about the memory of a device changes that.", "", rule, false, fill_host_memory},
+    {"process_fraction", pytorch, set_of(Cause::pool_limit),
+     "a larger torch.cuda.set_per_process_memory_fraction(), or none",
+     "The process was limited below what the device has.", "Less is left for other processes.", rule, false,
+     fill_all_free},
+    {"padding", tpu, on_tpu,
+     "arrays whose last two dimensions are multiples of 8 and 128 (hbmscope tpu layout shows which shapes need less)",
+     "", "", rule, false, fill_padding},
+    {"vmem_limit", tpu, on_tpu, "", "The compiler then allows the kernel that much of VMEM.",
+     "Less of VMEM is left for what the compiler keeps there.", rule, false, fill_vmem_limit},
+    {"vmem", tpu, on_tpu, "smaller blocks in the kernel", "The kernel's buffers must fit in VMEM.",
+     "The kernel may become slower.", rule, false, is_of_vmem},
+    {"donation", tpu, on_tpu, "donate the arguments that the outputs replace (jax.jit(..., donate_argnums=...))",
+     "Outputs then take the place of donated arguments.", "Donated arrays can't be used afterwards.", rule, false,
+     is_not_of_vmem},
+    {"temporaries", tpu, on_tpu,
+     "a smaller batch, or checkpointing the layers (jax.checkpoint, torch_xla.utils.checkpoint)",
+     "Checkpointed activations are computed again in the backward pass instead of being kept.",
+     "The backward pass takes longer.", rule, false, is_not_of_vmem},
+    {"devices", tpu, on_tpu, "sharding over more devices", "Each device then holds a part of the arrays.",
+     "It takes more devices.", rule, false, is_not_of_vmem},
+    {"blocks", set_of(Framework::kernel), any_cause, "smaller block sizes, or a smaller num_stages",
+     "A kernel's shared memory grows with both.", "The kernel may become slower.", rule, false, nullptr},
+    {"vllm", set_of(Framework::vllm), any_cause & ~set_of(Cause::held_elsewhere),
+     "a smaller --max-model-len, or more GPUs (--tensor-parallel-size)", "Either needs less memory on each GPU.",
+     "Requests must be shorter, or it takes more GPUs.", rule, false, nullptr},
+    {"ggml", set_of(Framework::ggml), any_cause,
+     "a smaller context (-c) or batch (-ub), a KV cache of 8 bits (-ctk q8_0 -ctv q8_0), or fewer layers on the GPU "
+     "(-ngl, --n-cpu-moe)",
+     "The model, its KV cache and the buffers to compute with must fit together.",
+     "Requests must be shorter, or run more slowly.", rule, false, nullptr},
+    {"maximum_pool_size", set_of(Framework::rmm), set_of(Cause::pool_limit),
+     "a larger maximum_pool_size of the PoolMemoryResource, or none", "The pool's own limit refused the request.",
+     "Less is left for others on the device.", rule, false, nullptr},
+    {"allow_growth", set_of(Framework::library, Framework::tensorflow, Framework::unknown), any_cause,
+     "TF_FORCE_GPU_ALLOW_GROWTH=true (tf.config.experimental.set_memory_growth)",
+     "TensorFlow claims nearly all of the device when it starts, and leaves libraries and other processes little.",
+     "Memory may fragment.", rule, false, is_of_tensorflow},
+    {"sglang", set_of(Framework::sglang), any_cause,
+     "--mem-fraction-static 0.9, fewer requests at once (--max-running-requests), or more GPUs (--tp-size)",
+     "SGLang takes its KV cache from that fraction.", "Less memory is left for activations and CUDA graphs.", rule,
+     false, nullptr},
+    {"smaller_pool", set_of(Framework::library), any_cause,
+     "a smaller XLA_PYTHON_CLIENT_MEM_FRACTION in JAX (0.75 unless it is set)",
+     "Libraries allocate outside of the framework's pool: a smaller pool leaves them more.",
+     "The pool becomes smaller, so less memory is left for arrays.", rule, false, fill_smaller_pool},
+    {"smaller_torch_pool", set_of(Framework::library), any_cause,
+     "a smaller torch.cuda.set_per_process_memory_fraction() in PyTorch, or a smaller batch",
+     "Libraries allocate outside of PyTorch's pool: a smaller pool leaves them more.",
+     "The pool becomes smaller, so less memory is left for tensors.", rule, false, is_of_pytorch},
+    {"leave_more", set_of(Framework::library), any_cause,
+     "a smaller pool of the framework: XLA_PYTHON_CLIENT_MEM_FRACTION in JAX, "
+     "torch.cuda.set_per_process_memory_fraction() in PyTorch, TF_FORCE_GPU_ALLOW_GROWTH=true in TensorFlow",
+     "Libraries allocate outside of the framework's pool: a smaller pool leaves them more.",
+     "The pool becomes smaller, so less memory is left for arrays.", rule, false, is_of_unknown},
+    {"paddle_fraction", set_of(Framework::paddle), any_cause,
+     "a smaller batch, another GPU (CUDA_VISIBLE_DEVICES), or FLAGS_fraction_of_gpu_memory_to_use",
+     "Paddle's pool takes that fraction of the device.", "", rule, false, nullptr},
+    {"release", any_framework, fragmented_memory, "", "", "", computed, false, fill_release},
+    {"processes", any_framework, set_of(Cause::too_big, Cause::cannot_grow), "", "", "", computed, false,
+     fill_other_processes},
+    {"larger_than_all", any_framework, set_of(Cause::too_big), "request less at once", "", "", computed, false,
+     fill_larger_than_all},
+    {"more_than_held", any_framework, full_memory, "request less at once", "", "", computed, false,
+     fill_more_than_held},
+    {"hold_less", any_framework, full_memory,
+     "hold or request less: a smaller batch, checkpointing, donation, a lower precision", "", "", computed, false,
+     fill_hold_less},
+};
+
+}  // namespace
+
+std::span<const AdviceRow> all_advice() {
+  return advice_rows;
+}
+
+}  // namespace hbmscope
