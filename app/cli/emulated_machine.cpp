@@ -7,8 +7,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "allocator/device/model/settings.h"
-#include "allocator/tpu/plugin/account.h"
+#include "allocator/emulated/accounts/tpu_account.h"
+#include "allocator/emulated/cuda/model/settings.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
@@ -93,7 +93,8 @@ std::string tpu_table(const Terminal& terminal) {
     rows.push_back({std::string(one.name), text_from_bytes(one.hbm_usable.value),
                     one.devices_per_chip == 1 ? "chip" : "core", fmt::format("{}:{}", one.name, one.smallest_topology),
                     std::string(one.jax_kind)});
-  return text_from_columns({{"TPU"}, {"HBM", true}, {"of a"}, {"smallest slice"}, {"name in JAX"}}, rows, terminal.style());
+  return text_from_columns({{"TPU"}, {"HBM", true}, {"of a"}, {"smallest slice"}, {"name in JAX"}}, rows,
+                           terminal.style());
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "allocator/tpu/plugin/c_api.h"
-#include "allocator/tpu/plugin/wire.h"
+#include "allocator/emulated/tpu/plugin/c_api.h"
+#include "allocator/emulated/tpu/plugin/wire.h"
 
 namespace hbmscope::allocator::tpu::plugin {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "allocator/tpu/element_type.h"
-#include "allocator/tpu/shape.h"
+#include "allocator/emulated/tpu/element_type.h"
+#include "allocator/emulated/tpu/shape.h"
 #include "analysis/model/result.h"
 
 namespace hbmscope {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "allocator/xla_gpu/sizes.h"
+#include "allocator/reference/xla_gpu/sizes.h"
 #include "analysis/trace/reported_figures.h"
 
 namespace hbmscope::bfc {

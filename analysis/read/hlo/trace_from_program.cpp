@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "allocator/tpu/heap_packing.h"
+#include "allocator/emulated/tpu/heap_packing.h"
 #include "analysis/read/attribute.h"
 #include "analysis/read/counter.h"
 #include "analysis/read/hlo/program.h"

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "allocator/tpu/shape.h"
+#include "allocator/emulated/tpu/shape.h"
 #include "analysis/read/hlo/text_scan.h"
 #include "analysis/read/hlo/text_values.h"
 

@@ -1,5 +1,5 @@
 // Reads a workload file (arrays, programs, kernels and steps of a TPU, as JSON with comments) as input for the
-// emulation in allocator/tpu. The README of this folder describes every key.
+// emulation in allocator/emulated/tpu. The README of this folder describes every key.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "allocator/tpu/emulation/workload.h"
+#include "allocator/emulated/tpu/emulation/workload.h"
 #include "analysis/model/result.h"
 #include "analysis/read/workload_change.h"
 

@@ -142,7 +142,7 @@ namespace unnamed {
 struct Wrapped {
   void *named, *unnamed;
 };
-// By the address that allocator/device finds.
+// By the address that allocator/emulated/cuda finds.
 const std::map<void*, Wrapped>& wrapped() {
   static const std::map<void*, Wrapped>* all = new std::map<void*, Wrapped>{
 #define FUNCTION(name) reinterpret_cast<void*>(&name)

@@ -1,5 +1,5 @@
-// What a test can set, besides the settings of allocator/device, whose defaults are other ones here: two devices of 1
-// TiB, contexts that take nothing, and an account that is exact to the byte.
+// What a test can set, besides the settings of allocator/emulated/cuda, whose defaults are other ones here: two devices
+// of 1 TiB, contexts that take nothing, and an account that is exact to the byte.
 //
 //   EMULATED_DRIVER_SLOW_US=100   every call takes that long
 //
@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-#include "allocator/device/model/settings.h"
+#include "allocator/emulated/cuda/model/settings.h"
 #include "tests/collector/emulated_driver/wrapped.h"
 
 extern "C" hbmscope::inject::driver::Result cuCtxGetId(hbmscope::inject::driver::Object context,

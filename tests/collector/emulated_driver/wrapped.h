@@ -1,9 +1,9 @@
-// The emulated driver (allocator/device/driver) with a layer in front for tests. Each entry point of the collector's
-// table, cuMemAlloc say, has three functions:
+// The emulated driver (allocator/emulated/cuda/driver) with a layer in front for tests. Each entry point of the
+// collector's table, cuMemAlloc say, has three functions:
 //
 //   cuMemAlloc            what a program finds: hook, delay and failure around the next one (entry_points.cpp)
 //   behind::cuMemAlloc    the next one, unless nested_calls.cpp or held_streams.cpp does something else
-//   emulated_cuMemAlloc   allocator/device's, under that name (generate_stubs.py --prefix)
+//   emulated_cuMemAlloc   allocator/emulated/cuda's, under that name (generate_stubs.py --prefix)
 #pragma once
 
 #include <cstdint>
