@@ -18,7 +18,7 @@ inline constexpr const char* accounts_file_name = "accounts";
 // One process on one device.
 struct DeviceUse {
   Bytes taken_bytes = 0, peak_bytes = 0;
-  Bytes refused_bytes = 0;  // The last refused request; 0: none, or one of at least half of it succeeded later.
+  Bytes refused_bytes = 0;  // The last refused request, unless one of at least half of it succeeded later.
   std::uint64_t refusals = 0;
 };
 struct ProcessUse {
@@ -32,15 +32,15 @@ struct ProcessUse {
 struct ValueReads {
   std::int64_t pid = 0;
   std::uint64_t start_ticks = 0;
-  std::uint32_t place = 0;  // The number that the collector gave it; 0: unknown.
+  std::uint32_t place = 0;  // The number that the collector gave it, or 0 if it is unknown.
   std::uint64_t count = 0;
-  Bytes bytes_max = 0;  // Of one of them.
+  Bytes bytes_max = 0;  // The largest of them.
 };
 
 struct AccountsReport {
   std::vector<ValueReads> reads;            // In the order of the first ones.
-  std::uint64_t large_reads = 0;            // Of all processes.
-  Bytes peak_bytes[device_count_max] = {};  // Of all processes together, at one time.
+  std::uint64_t large_reads = 0;            // By all processes.
+  Bytes peak_bytes[device_count_max] = {};  // What all processes together had at one time.
   std::vector<ProcessUse> processes;
 };
 
@@ -61,7 +61,7 @@ class Accounts {
   void note_answer(int device, Bytes requested_bytes, bool is_refused);
   // A small read from a place, or a large one. There is room for 2,048 places; others are not counted.
   void note_value_read(std::uint32_t place, Bytes bytes, bool is_small);
-  // Of all living processes.
+  // What all living processes have.
   Bytes taken_bytes(int device);
   AccountsReport report();
 

@@ -28,8 +28,8 @@ struct DeviceAccount {
   std::uint64_t arguments = 0;       // Arrays that the program in progress got or made.
   std::uint64_t program = 0;         // Temporaries of the largest loaded program, and the code of all.
   std::uint64_t others = 0;          // Other arrays.
-  std::uint64_t padding = 0;         // Of arrays, to whole tiles.
-  std::uint64_t peak_execution = 0;  // Of the program in progress, from 1; 0: none was in progress.
+  std::uint64_t padding = 0;         // What arrays have besides, to whole tiles.
+  std::uint64_t peak_execution = 0;  // The number of the program's execution in progress, from 1, or 0 if none was.
   std::uint64_t peak_plan = 0;       // The number of that program's plan: 7 of module_0007.jit_step.hlo.pb.
   AccountText<96> peak_program;
   std::uint64_t host_peak = 0;  // Arrays in pinned host memory.
@@ -51,7 +51,7 @@ struct TpuAccount {
   AccountText<128> compiler;
   std::uint64_t compiled_programs = 0, cached_programs = 0, executions = 0;
   double compile_seconds = 0;
-  // Of these executions, the arguments were summed up; at so many the sum was not the compiler's.
+  // Executions whose arguments were summed up, and those where the sum was not the compiler's.
   std::uint64_t compared_executions = 0, differing_executions = 0;
   std::uint64_t compiler_refusals = 0, refusals = 0;
   RefusalAccount refusal;
@@ -59,7 +59,7 @@ struct TpuAccount {
   std::uint64_t guessed_layouts = 0, programs_without_aliases = 0;
   AccountText<96> refused_program;  // The last one that the compiler refused.
   AccountText<96> compiling;        // Empty: nothing is being compiled.
-  AccountText<96> unsupported;      // The first function that this plugin doesn't have; empty: none was called.
+  AccountText<96> unsupported;      // The first function called that this plugin doesn't have, if there was one.
   DeviceAccount devices[account_devices_max];
 };
 

@@ -9,7 +9,7 @@ namespace hbmscope::allocator::tpu {
 
 struct ElementType {
   std::string_view name;   // "bf16"
-  std::uint32_t bits = 0;  // Of one value: 16. A pred (true or false) has 8, as XLA stores it.
+  std::uint32_t bits = 0;  // The size of one value: 16. A pred (true or false) has 8, as XLA stores it.
 
   // The size of a value if its layout has no E(bits): whole bytes (ShapeUtil::ByteSizeOfPrimitiveType).
   std::uint64_t bytes() const { return (bits + 7) / 8; }

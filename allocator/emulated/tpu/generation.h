@@ -31,17 +31,17 @@ struct Figure {
 };
 
 struct Generation {
-  std::string_view name, other_name;  // "tpu7x", also "v7x"; empty: none.
+  std::string_view name, other_name;  // "tpu7x", also "v7x". Most have no other name.
   std::string_view jax_kind;          // jax.Device.device_kind: "TPU v5 lite".
   std::uint32_t devices_per_chip = 1, cores_per_device = 1;
   bool is_megacore = false;  // Two cores that share HBM form one device.
-  // Of a device, in bytes. Usable is what the compiler allows a program: the total without its reserve.
+  // Each device's, in bytes. Usable is what the compiler allows a program: the total without its reserve.
   Figure hbm_total, hbm_usable;
-  Figure hbm_bytes_per_second;  // Of a chip.
-  // Of a core, in bytes.
+  Figure hbm_bytes_per_second;  // Each chip's.
+  // Each core's, in bytes.
   Figure vmem, vmem_scoped_limit, smem, sync_flags, cmem, accumulators;
   Figure lanes, sublanes;
-  // Of a chip; of a SparseCore; of a vector subcore.
+  // How many a chip has, and a SparseCore; and the bytes of a vector subcore.
   Figure sparse_cores, sparse_subcores, sparse_subcore_vmem;
   // Default layouts follow from these: the fewest rows in a tile of 32-bit values, and whether values of less than a
   // byte are packed. 0 rows: the layouts are unknown (8i, 8t), and the generation can't be used for layouts, fit checks

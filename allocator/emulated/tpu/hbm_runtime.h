@@ -44,7 +44,7 @@ class HbmRuntime {
 
   // Before a run. Loads the program unless it is loaded. False: there is no room.
   bool load(ProgramId program, std::uint64_t temp_bytes, std::uint64_t code_bytes);
-  // How much more must be reserved to load it; 0: it is loaded.
+  // How much more must be reserved to load it, or 0 if it is loaded.
   std::uint64_t growth_for(ProgramId program, std::uint64_t temp_bytes, std::uint64_t code_bytes) const;
   // The program that is running is never unloaded. No value: none is running.
   void set_running(std::optional<ProgramId> program) { running_ = program; }

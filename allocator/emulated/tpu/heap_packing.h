@@ -49,7 +49,7 @@ struct PackedHeap {
   std::vector<std::uint64_t> offsets;  // By buffer.
   std::uint64_t size = 0;
 };
-// `alignment` of offsets must be above 0. Sums of sizes must stay below 2^62. `work`: the limit; null: none.
+// `alignment` of offsets must be above 0. Sums of sizes must stay below 2^62. `work` is the limit, which may be null.
 PackedHeap pack_heap(std::span<const PackedBuffer> buffers, PackingOrder order, std::uint64_t alignment,
                      Work* work = nullptr);
 // Tries both orders and returns the smaller heap; of equals, the spatial one.

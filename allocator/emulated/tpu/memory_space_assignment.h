@@ -47,7 +47,7 @@ struct AssignmentOptions {
   std::optional<std::uint64_t> reserved_bytes;  // VMEM that operations need for themselves.
   IntervalPicker picker = IntervalPicker::cost_analysis;
   std::uint32_t min_overlap_percent = 100;        // Minimum overlap, in percent of the copy's time.
-  std::uint32_t preferred_overlap_percent = 200;  // Of the copy's time.
+  std::uint32_t preferred_overlap_percent = 200;  // Relative to the copy's time.
   std::uint32_t residency_percent = 800;  // The longest stay without a use, in percent of the time to copy all of VMEM.
   std::uint32_t min_overlap = 1, max_overlap = 10;             // In operations, for operation_count.
   std::optional<std::uint32_t> prefetches_max, evictions_max;  // In flight at a time; no value: no limit.
@@ -59,7 +59,7 @@ struct AssignmentOptions {
   friend bool operator==(const AssignmentOptions&, const AssignmentOptions&) = default;
 };
 
-// Times are operation indices from 0; -1 is before the program, and the number of operations is after it.
+// Times are operation indices from 0; before the program it is -1, and after it the number of operations.
 struct ScheduledOperation {
   std::uint64_t compute_ns = 0;  // Without waiting for memory.
   std::uint64_t bytes = 0;       // Bytes that it reads and writes.
@@ -84,7 +84,7 @@ struct AssignableValue {
 struct AssignmentProblem {
   std::vector<ScheduledOperation> operations;
   std::vector<AssignableValue> values;
-  std::uint64_t capacity_bytes = 0, alignment = 1;  // Of VMEM, without the reserved bytes.
+  std::uint64_t capacity_bytes = 0, alignment = 1;  // VMEM without the reserved bytes.
   std::uint64_t bytes_per_second = 1;               // Between HBM and VMEM.
   AssignmentOptions options;
 };

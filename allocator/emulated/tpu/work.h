@@ -9,7 +9,7 @@ namespace hbmscope::allocator::tpu {
 class Work {
  public:
   static constexpr std::uint64_t no_limit = ~std::uint64_t{0};
-  // `cancelled` may be set from any thread; null: it is never cancelled.
+  // `cancelled` may be set from any thread. If it is null, the work is never cancelled.
   explicit Work(std::uint64_t steps_max = no_limit, const std::atomic<bool>* cancelled = nullptr)
       : steps_max_(steps_max), cancelled_(cancelled) {}
 

@@ -41,19 +41,19 @@ struct AllocatorRow {
 
   // JAX's allocators have versions and are set up by JAX's variables (allocator/reference/catalog).
   bool is_of_jax = false;
-  std::string_view jax_setting = {};  // The value of XLA_PYTHON_CLIENT_ALLOCATOR that selects it; empty: none.
+  std::string_view jax_setting = {};  // The value of XLA_PYTHON_CLIENT_ALLOCATOR that selects it, if there is one.
   // For other allocators: the one variable that configures them, and the parser of its value. Empty: there is none.
   std::string_view variable = {};
   tl::expected<AllocatorOptions, std::string> (*options_from_variable)(std::string_view value,
                                                                        std::uint64_t device_bytes) = nullptr;
-  // The options for a pool of that size; null: JAX's variables and the version decide.
+  // The options for a pool of that size. If it is null, JAX's variables and the version decide.
   AllocatorOptions (*options_from_size)(const PoolSize& size) = nullptr;
 
   std::optional<std::uint64_t> (*limit_bytes)(const AllocatorOptions& options) = nullptr;  // Null: no limit.
   // What requires an upstream with reserve() and map(), as the start of a sentence: "vmm needs". Null: nothing ever
   // does.
   std::string_view (*reserving)(const AllocatorOptions& options) = nullptr;  // Empty: not needed with these options.
-  // XLA's name for its pool, "GPU_#_bfc" for device #; empty: "GPU_#_" and the allocator's name.
+  // XLA's name for its pool, "GPU_#_bfc" for device #. If it is empty, "GPU_#_" and the allocator's name.
   std::string_view pool_name = {};
   std::string_view memory_kind = "device";  // Or "host_pinned".
 };

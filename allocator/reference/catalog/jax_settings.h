@@ -22,7 +22,7 @@ inline constexpr std::string_view jax_partitioning_flag = "--xla_gpu_enable_allo
 
 struct JaxMemory {
   AllocatorOptions options;       // For default memory: xla_gpu, platform, cuda_async or vmm.
-  std::uint64_t granularity = 1;  // Of regions, as the driver allocates them.
+  std::uint64_t granularity = 1;  // The unit of regions, as the driver allocates them.
   bool is_unified = false;        // Host memory can be used too, so the device's size is not a limit.
   // JAX's separate pool of collective memory, which exists only without two ends: its maximum size, or the size claimed
   // at once. 0: no such pool.

@@ -17,8 +17,8 @@ namespace hbmscope::allocator {
 
 // Everything may be empty except the size of the device.
 struct SetupWords {
-  std::string_view allocator;  // From catalog.h; empty: chosen by JAX's settings.
-  std::string_view version;    // For xla_gpu, and selects the jaxlib that ships it; empty: the newest.
+  std::string_view allocator;  // A name in catalog.h. If it is empty, JAX's settings choose.
+  std::string_view version;    // For xla_gpu, and selects the jaxlib that ships it. If it is empty, the newest.
   std::span<const Setting> settings;
   std::uint64_t device_bytes = 0;  // The device's total memory; above 0, below 2^60.
 };
@@ -26,7 +26,7 @@ struct SetupWords {
 struct Setup {
   AllocatorOptions options;
   VirtualOptions upstream;  // The device: its size and the granularity of its regions.
-  // JAX's separate pool for collective memory; 0: none.
+  // JAX's separate pool for collective memory. Without one it is 0.
   std::uint64_t collective_limit_bytes = 0;
   bool is_collective_preallocated = false;
   std::vector<std::string> notes;  // What a user may not expect; sentences without a full stop.

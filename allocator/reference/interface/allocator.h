@@ -30,7 +30,7 @@ struct Request {
   Space space = Space::default_memory;
   std::uint32_t stream = 0;  // A small number per stream of the device. PyTorch keeps free blocks separate by stream.
   std::uint64_t alignment = 1;  // A power of two. No effect if the allocator aligns to more anyway.
-  // PyTorch: the private pool of a graph or a MemPool, as a number; 0: the device's own pool.
+  // PyTorch: the private pool of a graph or a MemPool, as a number. The device's own pool is 0.
   std::uint32_t private_pool = 0;
 };
 
@@ -50,7 +50,7 @@ enum class Fault : std::uint8_t {
   bad_region,      // The upstream returned a base or a size that is not a multiple of 256 B (abort).
   bad_alignment,   // Not a power of two (abort).
 };
-std::string_view text_from_fault(Fault fault);  // A sentence without a full stop; empty for none.
+std::string_view text_from_fault(Fault fault);  // A sentence without a full stop. Empty for Fault::none.
 
 struct Allocation {
   Outcome outcome = Outcome::out_of_memory;
@@ -70,9 +70,9 @@ inline constexpr std::uint64_t no_limit = ~std::uint64_t{0};
 // bytes) are left out.
 struct Statistics {
   std::uint64_t allocations = 0;   // num_allocs
-  std::uint64_t in_use_bytes = 0;  // Of blocks, including rounding.
+  std::uint64_t in_use_bytes = 0;  // The sizes of blocks, including rounding.
   std::uint64_t peak_in_use_bytes = 0;
-  std::uint64_t largest_allocation_bytes = 0;  // Of one block.
+  std::uint64_t largest_allocation_bytes = 0;  // The largest block so far.
   std::uint64_t limit_bytes = no_limit;
   std::uint64_t pool_bytes = 0;  // Total of all regions.
   std::uint64_t peak_pool_bytes = 0;

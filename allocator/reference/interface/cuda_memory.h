@@ -22,7 +22,7 @@ class CudaMemory final : public Upstream {
   void unmap(const Claim& addresses) override;
 
  private:
-  std::uint64_t page_bytes();  // The driver's mapping granularity; 0: it does not support mapping.
+  std::uint64_t page_bytes();  // The driver's mapping granularity, or 0 if it does not support mapping.
   bool map_page(std::uint64_t address, std::uint64_t bytes);
 
   const cuda::OpenDevice device_;

@@ -97,7 +97,7 @@ class Watcher {
 struct EarlyFree {
   std::uint64_t before_operation = 0;
   std::uint32_t slot = 0;
-  bool is_after_samples = false;  // Of those that are taken there (PlayOptions::sample_after).
+  bool is_after_samples = false;  // The position is one of PlayOptions::sample_after.
 };
 
 struct PlayOptions {

@@ -25,11 +25,11 @@ struct StreamConfig {
 struct Operation {
   bool is_free = false;
   std::uint32_t slot = 0;
-  std::uint32_t line = 0;  // In the file, from 1; 0: unknown, or 2^32 and above.
+  std::uint32_t line = 0;  // In the file, from 1. It is 0 if unknown, or 2^32 and above.
   Request request;
 };
 
-// When and where the program made the request, as ids of the trace that it was taken from; 0: unknown.
+// When and where the program made the request, as ids of the trace that it was taken from. Ids are 0 if unknown.
 struct Origin {
   std::int64_t time_ns = 0;
   std::uint32_t stack = 0, tag = 0;
@@ -97,10 +97,10 @@ struct RecordedPlaces {
     std::uint64_t position = 0;  // The number of events of the trace up to and including its own.
   };
   std::vector<Claim> regions_before;                // Regions that existed before the first event.
-  std::vector<std::uint32_t> private_pools_before;  // Of each of them (Request::private_pool).
+  std::vector<std::uint32_t> private_pools_before;  // The pool of each of them (Request::private_pool).
   bool is_expandable_before = false;                // At least one of them is part of an expandable segment.
   std::vector<PoolBlock> blocks_before;             // Their live blocks. The first operations request these.
-  std::vector<std::uint64_t> addresses;             // One per operation; 0: a free, or a refused request.
+  std::vector<std::uint64_t> addresses;             // One per operation. It is 0 for a free or a refused request.
   std::vector<Region> regions;                      // By operation.
 };
 

@@ -52,7 +52,7 @@ struct Event {
   std::uint64_t address = 0, bytes = 0;
   std::uint64_t to = 0;                    // move: its new address.
   std::optional<std::uint64_t> requested;  // Without padding. No value: it was not requested in bytes.
-  std::string name;                        // Of the block or the marker; failure: the whole text.
+  std::string name;                        // The block's or the marker's. For a failure, the whole text.
   const Array* array = nullptr;            // alloc: the array in the block.
   std::size_t number = 0;                  // failure: its index in Emulation::failures.
 };
@@ -71,7 +71,7 @@ struct EmulatedFailure {
 enum class Absence : std::uint8_t { never_put, refused, freed, donated };
 struct SkippedRun {
   std::size_t step = 0;
-  std::uint32_t program = 0;  // Of Workload::programs.
+  std::uint32_t program = 0;  // An index of Workload::programs.
   std::string argument;       // The array that is missing.
   Absence why = Absence::never_put;
   std::size_t gone_at_step = 0;  // The step at which it was refused, freed or donated.
@@ -114,7 +114,7 @@ struct Emulation {
   std::vector<SkippedRun> skipped_runs;
   std::vector<Defragmentation> defragmentations;
   std::array<TierFigures, tiers> tier;
-  std::uint64_t hbm_bytes_per_second = 0;  // Of one device.
+  std::uint64_t hbm_bytes_per_second = 0;  // Each device's.
   std::uint64_t runs = 0, gpu_runs_skipped = 0, evictions = 0;
   std::uint64_t reused_bytes = 0;         // Donated buffers that outputs reused, over all runs.
   std::uint64_t time_ns = 0;              // Modelled.
@@ -131,7 +131,7 @@ struct EmulatedWorkload {
 // Rewrites the programs for checkpointing. Call it once, before emulate().
 void apply_options(Workload& workload);
 // The workload must outlive the result. It may be moved, because its arrays keep their addresses. If `work` is over
-// afterwards, the result is incomplete; null: no limit.
+// afterwards, the result is incomplete. It may be null.
 Emulation emulate(const Workload& workload, Work* work = nullptr);
 // The cost of an event in steps of Work, including its memory.
 constexpr std::uint64_t steps_of_event = 200;

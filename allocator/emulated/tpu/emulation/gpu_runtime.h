@@ -24,7 +24,7 @@ class GpuPool {
   std::optional<Allocation> allocate(std::uint64_t bytes);
   void free(std::uint64_t address) { allocator_->free(address); }
   const Allocator& allocator() const { return *allocator_; }
-  static std::string_view version();  // Of the allocator, with its certainty.
+  static std::string_view version();  // The allocator's, with its certainty.
   std::uint64_t base() const { return base_; }
 
  private:

@@ -18,7 +18,7 @@ class KernelPlayer {
   // What the compiler refuses in the program's kernels: a block or scratch larger than its memory, or a stack above the
   // scoped limit.
   std::optional<EmulatedFailure> find_fault(const Program& program) const;
-  // Of the kernel that needs the most VMEM.
+  // The needs of the kernel that needs the most VMEM.
   std::uint64_t largest_stack_bytes(const Program& program) const;
   // `vmem_base`: where the kernel's stack begins. Returns how long HBM was idle during the kernel.
   std::uint64_t play(const Program& program, std::uint32_t pipeline, std::uint64_t vmem_base);

@@ -50,8 +50,8 @@ struct ArraySpec {
 struct Shard {
   Shape shape;                       // With its layout.
   std::uint64_t bytes = 0;           // In memory, with padding; at least the smallest allocation.
-  std::uint64_t unpadded_bytes = 0;  // Of the first device, which holds the most.
-  std::uint64_t global_bytes = 0;    // Of the whole array, without padding.
+  std::uint64_t unpadded_bytes = 0;  // What the first device has, which holds the most.
+  std::uint64_t global_bytes = 0;    // The whole array, without padding.
   std::uint64_t copies = 1;          // The number of devices that hold the same part.
   bool is_uneven = false;            // Some dimension does not divide evenly.
 };

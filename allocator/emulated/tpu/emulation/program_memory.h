@@ -25,13 +25,13 @@ struct ProgramMemory {
   std::uint64_t argument_bytes = 0, output_bytes = 0, alias_bytes = 0;
   std::uint64_t temp_bytes = 0, temp_peak_bytes = 0;  // The packed heap; the most that is live at a time.
   std::uint64_t temp_bytes_without_vmem = 0;          // The heap if no value were in VMEM, as on a GPU.
-  std::uint64_t temp_unpadded_bytes = 0;              // Of the values that are live at the peak.
+  std::uint64_t temp_unpadded_bytes = 0;              // The values that are live at the peak.
   std::uint64_t host_temp_bytes = 0, vmem_bytes = 0, cmem_bytes = 0;  // Packed heaps too.
   std::uint64_t tuple_bytes = 0;            // Part of output_bytes: the table of several outputs.
   std::uint64_t unused_donation_bytes = 0;  // Donated, but no output has the same shape.
   std::optional<std::uint64_t> code_bytes;
 
-  Assignment spaces;                              // Of values to VMEM, above the program's temporaries there.
+  Assignment spaces;                              // Which values are in VMEM, above the program's temporaries there.
   std::uint64_t vmem_share_bytes = 0;             // The VMEM that was available for them.
   std::vector<std::uint64_t> vmem_bytes_touched;  // By operation: the bytes in VMEM that it reads or writes.
 
@@ -48,7 +48,7 @@ struct ProgramMemory {
 std::uint64_t tuple_table_bytes(const Generation& generation, std::uint64_t outputs);
 
 // Donated arguments go to outputs of the same shape and type, in order, as in jax.jit. `share`: the VMEM for values and
-// the program's temporaries there, which come first. `work`: the limit; null: none.
+// the program's temporaries there, which come first. `work` is the limit, which may be null.
 ProgramMemory compute_program_memory(const Program& program, const Generation& generation, bool donates,
                                      const VmemShare& share = {}, Work* work = nullptr);
 

@@ -23,7 +23,7 @@ enum class FigureKind : std::uint8_t {
 
 struct Array {
   std::string name;
-  std::uint32_t line = 0;  // In its description; 0: none.
+  std::uint32_t line = 0;  // In its description. Without one it is 0.
   ArraySpec spec;
   Shard shard;
 };
@@ -40,12 +40,12 @@ struct Value {
 
 struct Operation {
   std::string name;
-  std::string segment;  // In the forward pass: operations that are checkpointed together; empty: none.
+  std::string segment;  // In the forward pass, operations of the same segment are checkpointed together.
   std::vector<std::uint32_t> reads, writes;
   bool is_dot = false;                    // A matrix product, which the policy `dots` keeps.
   bool writes_in_place = false;           // May overwrite a value that it reads for the last time.
   std::optional<std::uint32_t> pipeline;  // Set if the operation is a kernel.
-  std::uint64_t compute_ns = 0;           // As the workload states it; 0: determined by memory traffic.
+  std::uint64_t compute_ns = 0;           // As the workload states it. At 0 memory traffic determines it.
 };
 
 struct Program {
@@ -64,7 +64,7 @@ struct PipelineOperand {
   Shape block;
   std::uint64_t block_bytes = 0;
   std::uint32_t buffers = 2;
-  std::vector<std::uint32_t> block_of_step;  // The block's number for each step; empty for scalars.
+  std::vector<std::uint32_t> block_of_step;  // The block's number for each step. Scalars have none.
   std::vector<std::string> block_names;      // "[2,0]", by block number.
 };
 
@@ -83,7 +83,7 @@ struct Pipeline {
   std::vector<PipelineOperand> operands;
   std::vector<Scratch> scratch;
   std::optional<std::uint64_t> scoped_limit_bytes;  // No value: the generation's default.
-  std::uint64_t compute_ns = 0;                     // Of one step of the grid.
+  std::uint64_t compute_ns = 0;                     // What one step of the grid takes.
 };
 
 enum class StepKind : std::uint8_t { put, run, free, mark };
