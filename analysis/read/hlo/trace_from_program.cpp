@@ -125,7 +125,7 @@ ProgramMemory compute_program_memory(const Program& program) {
   return memory;
 }
 
-// The temporaries of device memory, repacked in the compiler's order of events; nothing if that order is unknown.
+// The temporaries of device memory, repacked in the compiler's order of events, if that is known.
 std::optional<std::uint64_t> replay_temp_bytes(const Program& program) {
   std::uint64_t bytes = 0;
   for (const Allocation& allocation : program.allocations) {

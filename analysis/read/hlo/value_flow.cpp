@@ -13,7 +13,7 @@ namespace {
 
 constexpr int call_depth_max = 64;  // Nested calls.
 
-// Of a called computation.
+// When a called computation runs.
 struct Span {
   std::uint64_t begin = 0, end = 0;  // Both included.
 };

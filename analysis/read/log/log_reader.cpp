@@ -20,7 +20,7 @@ namespace {
 // Who wrote a line of a log that several processes write to: torchrun, Ray, Slurm, MPI, Docker and Kubernetes put a
 // name or number before each line.
 struct Speaker {
-  std::string_view name;              // As in the text; empty: the line has no such prefix.
+  std::string_view name;              // As in the text. Empty if the line has no such prefix.
   std::optional<std::uint32_t> rank;  // If the prefix is a rank's number.
   std::size_t begin = 0;              // Where the line's own text begins, also after a time stamp.
 };
@@ -32,7 +32,7 @@ std::optional<std::uint32_t> number_of(std::string_view text) {
   return value;
 }
 
-// A prefix: its name and length; 0: the line has none of this kind.
+// A prefix: its name and length, which is 0 if the line has none of this kind.
 struct Prefix {
   std::string_view name;
   std::optional<std::uint32_t> rank;

@@ -52,7 +52,7 @@ struct Sentence {
   MaybeBytes requested, available, used, free, largest, pool, limit, total;
   std::optional<std::uint32_t> device;
   std::string program, op, shape, type;
-  std::vector<std::pair<std::string, MaybeBytes>> parts;   // Of an accounting: "weights", 14.96 GiB.
+  std::vector<std::pair<std::string, MaybeBytes>> parts;   // The parts of an accounting: "weights", 14.96 GiB.
   std::vector<std::pair<std::string, MaybeBytes>> others;  // "this process", 23.1 GiB.
 };
 

@@ -21,7 +21,7 @@ enum class KnobKind : std::uint8_t { choice, number, on_off };
 struct WorkloadKnob {
   std::string key;
   KnobKind kind = KnobKind::number;
-  std::string written;               // The value in the file, or the result of its formula; empty: not in the file.
+  std::string written;  // The value in the file, or the result of its formula. Empty if it isn't in the file.
   std::vector<std::string> choices;  // For a choice.
   std::int64_t least = 0, most = 0;  // For a number.
   bool is_computed = false;          // The file has a formula there.
