@@ -17,7 +17,7 @@
 namespace hbmscope::inject {
 namespace {
 
-// Of Python's C API, as in all versions since 3.9; all but the first belong to its stable part.
+// Functions of Python's C API, as in all versions since 3.9. All but the first belong to its stable part.
 struct PyObject;
 struct Python {
   PyObject* (*compile)(const char* source, const char* file, int kind) = nullptr;

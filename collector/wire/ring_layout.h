@@ -17,7 +17,7 @@
 //
 // Driver calls (rows with `driver_block`, `block_at` and the like, and those of the physical layer) wait for room as
 // long as the observer takes rows out. A call that frees memory is stamped when it begins and written when it has
-// succeeded. Meanwhile the ring's `giving_since` holds that stamp, and the observer holds back later events. A thread
+// succeeded. Meanwhile the ring's `freeing_since` holds that stamp, and the observer holds back later events. A thread
 // without its own ring borrows one of the last rings, for one event or for one such call. Only if all of them are in
 // use is the event lost, and counted.
 //
@@ -63,7 +63,7 @@ struct RingHeader {
   std::uint64_t tail_seen = 0;         // The tail when the thread last looked.
   std::uint64_t reported_lost = 0;     // The part of `lost` that rows of kind loss have reported.
   std::uint64_t lost_since = 0;        // Ticks of the first lost event not yet reported.
-  std::uint64_t giving_since = 0;      // Ticks at which the thread's current freeing call began, or 0 if it is in none.
+  std::uint64_t freeing_since = 0;     // Ticks at which the thread's current freeing call began, or 0 if it is in none.
   std::uint64_t gave_up_at = 0;  // One more than the tail at which the thread waited in vain, or 0 if it never did.
   alignas(64) std::uint64_t tail = 0;  // Bytes ever read. The observer writes this.
 };

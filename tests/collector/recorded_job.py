@@ -25,7 +25,7 @@ def names(entries, *kinds):
 def recorded(entries):
     """The entry points that record something when they succeed."""
     runs = re.findall(r"^RUNS\((\w+)((?:.|\n)*?)\)$(?=\n(?:[A-Z/]|\n))", Path(entries).read_text(), re.MULTILINE)
-    return set(names(entries, "TAKES", "GIVES")) | {name for name, row in runs if "report_" in row}
+    return set(names(entries, "ALLOCATES", "FREES")) | {name for name, row in runs if "report_" in row}
 
 
 class RecordedJobTest(OwnFolderTest):
@@ -94,5 +94,5 @@ class RecordedJobTest(OwnFolderTest):
 
     def assert_refusals(self, called, entries):
         """`called` is what every_refusal printed: each entry point of the table, which returned error 2."""
-        self.assertEqual(called, names(entries, "TAKES", "GIVES", "REFUSES", "RUNS"))
+        self.assertEqual(called, names(entries, "ALLOCATES", "FREES", "REFUSES", "RUNS"))
         self.assertEqual([(row["kind"], row["text"], row["value"]) for row in self.rows()], [("driver_refusal", name, "2") for name in called])

@@ -17,7 +17,8 @@ from throwing_calls import find_throwing_calls
 MAY_INCLUDE = {
     "collector/wire": [],
     "collector/annotate": [],
-    "collector/inject": ["collector/wire", "collector/annotate"],
+    "collector/abi": [],
+    "collector/inject": ["collector/wire", "collector/annotate", "collector/abi"],
     "collector/link": ["collector/wire"],
     "collector/source_lines": [],
     "collector/serve": ["collector/wire", "collector/link", "collector/source_lines"],
@@ -28,7 +29,8 @@ MAY_INCLUDE = {
     "allocator/emulated": ["allocator/reference", "collector/annotate"],
     # Loaded into other people's programs: nothing of ours but itself.
     "allocator/emulated/accounts": [],
-    "allocator/emulated/cuda": ["allocator/emulated/accounts"],
+    "allocator/emulated/cuda": ["allocator/emulated/accounts", "collector/abi"],
+    "allocator/emulated/tpu": ["allocator/reference", "allocator/emulated/accounts", "collector/annotate", "collector/abi"],
     # Inside of analysis, from the ground up: each folder knows those above it in this list.
     "analysis/model": ["collector/wire", "allocator"],
     "analysis/units": ["analysis/model"],
@@ -69,7 +71,7 @@ TOOLKITS = {
     "OpenGL or EGL": (r"(GL|GLES\d?|EGL|KHR|glad|GL3)/|gl3w|glew", ["app/gui/platform", "third_party/web", "tests/gui", "tests/bench"]),
     "X11 or Wayland": (r"(X11|wayland)", ["app/gui/platform", "tests/gui"]),
     "protobuf": (r"google/protobuf|[^>\"]*\.pb\.h", ["analysis/write", "tests"]),
-    "CUPTI, CUDA, PJRT or NVTX": (r"(cupti|cuda|nvml|nvToolsExt|nvtx3/|xla/pjrt|pjrt_c_api)", ["collector/inject", "allocator/emulated/cuda"]),
+    "CUPTI, CUDA, PJRT or NVTX": (r"(cupti|cuda|nvml|nvToolsExt|nvtx3/|xla/pjrt|pjrt_c_api)", ["collector/abi", "collector/inject", "allocator/emulated/cuda"]),
     "libdw": (r"(elfutils/|dwarf\.h|libelf\.h|gelf\.h)", ["collector/source_lines"]),
     "GoogleTest": (r"(gtest|gmock)/", ["tests"]),
     "a test engine": (r"imgui_te_", ["tests/gui"]),

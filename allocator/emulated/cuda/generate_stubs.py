@@ -17,7 +17,7 @@ and keys are `since` (the version of CUDA from which cuGetProcAddress gives this
 version of the library that has it). With --lookup the table that cuGetProcAddress searches is made too.
 
 With --wrapped, another library stands in front of some functions: those that are the first argument of a macro in a FILE,
-like TAKES(cuMemAlloc, ...). They are made under names with that prefix, and HEADER does the same to the sources that
+like ALLOCATES(cuMemAlloc, ...). They are made under names with that prefix, and HEADER does the same to the sources that
 include it.
 """
 

@@ -12,7 +12,7 @@ constexpr std::uint64_t compact_rows_max = 8;
 struct Packing {
   std::uint64_t in_word;     // Values per word: 2 for bf16. Wider values span several words, which are tiled as words.
   std::uint64_t rows_least;  // Minimum rows of a tile.
-  std::uint32_t element_bits;  // E(n); 0: whole bytes.
+  std::uint32_t element_bits;  // E(n), or 0 for whole bytes.
 };
 
 Packing packing_of(const Generation& generation, const ElementType& type) {

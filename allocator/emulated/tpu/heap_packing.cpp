@@ -86,7 +86,7 @@ class Heap {
   std::uint64_t alignment_, size_ = 0;
   Work* const work_;
   PlacedChunks chunks_;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> taken_;  // Of the last query; kept to reuse its memory.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> taken_;  // The last query's, kept to reuse its memory.
 };
 
 struct Turn {

@@ -9,7 +9,7 @@ namespace hbmscope::allocator::tpu {
 namespace {
 
 constexpr std::size_t rank_max = 64;      // Far beyond any array. Protects against a text of a gigabyte of commas.
-constexpr std::uint32_t bits_max = 1024;  // Of an element.
+constexpr std::uint32_t bits_max = 1024;  // The most bits of an element.
 
 // Parses from the front; the first error is kept.
 class Cursor {

@@ -41,13 +41,13 @@ class AnnotatedPool final : private Sink {
 
   const std::string name_;
   StreamOrdered& pool_;
-  std::uint32_t flags_ = 0;  // Of all blocks: the end of the pool that serves default memory.
+  std::uint32_t flags_ = 0;  // All blocks have them: the end of the pool that serves default memory.
   hbmscope_heap heap_{};
 };
 
 // The allocator's name and settings, from the environment of the process.
 struct PoolWords {
-  std::string allocator;          // HBMSCOPE_ALLOCATOR: a name from catalog.h; empty: chosen by JAX's variables.
+  std::string allocator;          // HBMSCOPE_ALLOCATOR: a name from catalog.h. If it is empty, JAX's variables choose.
   std::string version;            // HBMSCOPE_ALLOCATOR_VERSION, for xla_gpu.
   std::vector<Setting> settings;  // JAX's variables, or PyTorch's single one.
 };

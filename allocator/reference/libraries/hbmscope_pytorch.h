@@ -26,7 +26,7 @@ HBMSCOPE_PYTORCH void* hbmscope_pytorch_malloc_or_throw(ssize_t bytes, int devic
 // The block can be reused on this stream at once, and on others when this stream has reached the free. Null does
 // nothing.
 HBMSCOPE_PYTORCH void hbmscope_pytorch_free(void* address, ssize_t bytes, int device, void* stream) noexcept;
-// Why this thread's last request failed; empty if it did not. Valid until this thread's next call.
+// Why this thread's last request failed, or empty if it did not. Valid until this thread's next call.
 HBMSCOPE_PYTORCH const char* hbmscope_pytorch_error() noexcept;
 
 // The hooks of CUDAPluggableAllocator, each with the function that sets it.

@@ -60,7 +60,7 @@ struct PrivatePool {
 
   const PoolId id;
   std::uint32_t users = 1;     // Graphs and MemPools that use it; without one, its memory may be released.
-  std::uint32_t segments = 0;  // Calls of the driver that gave it memory, less those that took memory away.
+  std::uint32_t segments = 0;  // Calls of the driver that allocated memory for it, less those that freed some.
   BlockPool large{false, this};
   BlockPool small{true, this};
 };

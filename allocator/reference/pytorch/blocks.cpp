@@ -34,7 +34,7 @@ void CachingAllocator::insert_between(Block* block, Block* previous, Block* next
 }
 
 // The block, in no set, takes over a free neighbour, or addresses without memory if it has none itself. Returns how
-// many bytes it got; 0: they can't join.
+// many bytes it got, or 0 if they can't join.
 std::uint64_t CachingAllocator::join(Block* block, Block* neighbour) {
   if (neighbour == nullptr || neighbour->is_active() || neighbour->is_mapped != block->is_mapped) return 0;
   const std::uint64_t bytes = neighbour->bytes;

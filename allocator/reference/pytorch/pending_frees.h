@@ -79,7 +79,7 @@ class PendingFrees {
   StreamProgress* progress_ = nullptr;
   std::map<std::uint32_t, std::deque<Pending>> events_;  // By stream, oldest first.
   std::vector<Block*> deferred_;                         // Freed during a recording.
-  std::set<Block*> deferred_before_;                     // Of these, those that are still pending.
+  std::set<Block*> deferred_before_;                     // Those of them that are still pending.
   std::unordered_map<const Block*, std::set<std::uint32_t>> named_in_recordings_;
   std::set<std::uint32_t> left_behind_;  // Streams named during a recording, of deleted blocks.
 };

@@ -41,7 +41,7 @@ bool CachingAllocator::release_pool(PoolId id) {
   return true;
 }
 
-// Of all private pools without users, or of one.
+// Releases all private pools without users, or one.
 void CachingAllocator::release_unused_pools(PoolId only) {
   std::vector<PoolId> unused;
   for (const auto& [id, pool] : private_pools_)

@@ -24,7 +24,7 @@ enum class Action : std::uint8_t {
 struct TraceEvent {
   Action action;
   std::uint64_t address;  // 0 for out_of_memory, where PyTorch writes the free bytes of the device.
-  // Of a block: the request. Of an out_of_memory: the rounded request.
+  // For a block the request, for an out_of_memory the rounded request.
   std::uint64_t bytes;
   std::uint32_t stream;
   PoolId pool;
@@ -54,7 +54,7 @@ struct SnapshotSegment {
 // Part of PyTorch's DeviceStats; allocated_bytes and reserved_bytes are in_use_bytes and pool_bytes of Statistics.
 struct TorchStatistics {
   std::uint64_t active_bytes = 0;     // Allocated, or freed while another stream may still use it.
-  std::uint64_t requested_bytes = 0;  // Of active blocks.
+  std::uint64_t requested_bytes = 0;  // The requests of active blocks.
   // Free blocks that share a segment with others; without expandable segments, whose pages can always be released.
   std::uint64_t inactive_split_bytes = 0;
   std::uint64_t retries = 0;  // num_alloc_retries: requests that had to release the cache.

@@ -26,8 +26,8 @@ class EventSink final : public Sink {
     events.push_back({RegionEvent::Kind::released, number, claim.bytes, 0, 0});
   }
 
-  std::vector<RegionEvent> events;   // Of the current operation.
-  std::vector<std::uint64_t> bases;  // Of all regions so far, by number.
+  std::vector<RegionEvent> events;   // The current operation's.
+  std::vector<std::uint64_t> bases;  // Where all regions so far begin, by number.
 };
 
 std::string text_from_event(const RegionEvent& event) {

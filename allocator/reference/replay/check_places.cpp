@@ -19,7 +19,7 @@ class RecordedDriver final : public Upstream {
       : regions_(regions), allocator_reserves_(allocator_reserves) {}
 
   void begin_operation(std::uint64_t operation) { operation_ = operation; }
-  // The next region event of this operation in the trace; null: no more.
+  // The next region event of this operation in the trace, or null.
   const Region* next() const {
     const bool has_more = next_ < regions_.size() && regions_[next_].operation == operation_;
     return has_more ? &regions_[next_] : nullptr;
@@ -56,7 +56,7 @@ std::string text_from(const Region& region) {
                      region.is_released ? "given back" : "claimed");
 }
 
-// Of an allocator of class A with its options O.
+// Compares an allocator of class A with its options O.
 template <class A, class O>
 class PlaceChecker final : public Sink {
  public:

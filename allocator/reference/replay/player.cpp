@@ -66,7 +66,7 @@ class Run final : public Sink {
     for (Watcher* watcher : how_.watchers) what(*watcher);
   }
 
-  // Of the state after at_ operations, between the early frees there.
+  // Samples are of the state after at_ operations, between the early frees there.
   void take_samples() {
     free_early(false);
     while (result_.samples.size() < how_.sample_after.size() && how_.sample_after[result_.samples.size()] <= at_)

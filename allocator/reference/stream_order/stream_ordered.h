@@ -82,7 +82,7 @@ class StreamOrdered {
   struct Deferred {
     std::uint64_t address;
     Stream stream;            // The stream of the free.
-    std::vector<Mark> marks;  // Of the other streams; that of its own stream comes last.
+    std::vector<Mark> marks;  // Marks of the other streams, and last that of its own.
     bool has_marks = false;   // False while a stream was being captured.
   };
 

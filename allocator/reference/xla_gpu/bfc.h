@@ -34,9 +34,9 @@ struct Options {
   Pool pool = Pool::default_memory;
   Version version = newest_version;
   std::uint64_t limit_bytes = 0;
-  bool allow_growth = false;            // False: the whole limit is claimed as one region at the first request.
-  bool garbage_collection = false;      // Releases regions without a block before a request fails. JAX never sets it.
-  double fragmentation_fraction = 0;    // Split threshold as a fraction of the limit; 0: 128 MiB, JAX's default.
+  bool allow_growth = false;          // False: the whole limit is claimed as one region at the first request.
+  bool garbage_collection = false;    // Releases regions without a block before a request fails. JAX never sets it.
+  double fragmentation_fraction = 0;  // Split threshold as a fraction of the limit. At 0 it is 128 MiB, JAX's default.
   bool hangs_on_small_refusal = false;  // The behaviour before 2026-08-14 (PR 47082): Fault::endless_backpedal.
   LiftedRules lifted;
 };
@@ -137,7 +137,7 @@ class Bfc final : public Allocator {
 
   ChunkPool pool_;
   BlockTable blocks_;
-  std::array<FreeChunks, 2> free_;  // Of the lower end (or the whole pool), and of the upper end.
+  std::array<FreeChunks, 2> free_;  // The lower end's (or the whole pool's), and the upper end's.
   ChunkIndex gap_ = no_chunk;
   ChunkIndex last_ = no_chunk;  // At the upper end of a region; the only one's, if there is only one.
   std::vector<Region> regions_;

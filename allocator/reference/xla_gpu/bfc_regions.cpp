@@ -127,7 +127,7 @@ void Bfc::keep_nothing(ChunkIndex freed) {
   next_region_bytes_ = std::max(next_region_bytes_ / 2, first_growth_bytes);  // As if it had never been.
 }
 
-// Of a preallocated region, all but its gap or the free chunk at its upper end.
+// All of a preallocated region but its gap or the free chunk at its upper end.
 void Bfc::count_needed() {
   const ChunkIndex free = rules_.is_spatial ? gap_ : pool_[last_].in_use ? no_chunk : last_;
   statistics_.pool_bytes = regions_.front().claim.bytes - (free == no_chunk ? 0 : pool_[free].bytes);

@@ -25,7 +25,7 @@ enum class Tag : std::uint8_t { lower, gap, upper };
 // How a memory space is served.
 struct SpacePolicy {
   Tag end = Tag::lower;
-  bool takes_highest_of_equals = false;  // Of equally large holes, takes the one with the highest address.
+  bool takes_highest_of_equals = false;  // Chooses the highest address among equally large holes.
   bool splits_holes_exactly = false;     // False: only if the split rule says so.
   bool splits_gap_exactly = false;
 };

@@ -16,7 +16,7 @@
 
 #include "tests/collector/emulated_driver/wrapped.h"
 
-extern "C" hbmscope::inject::driver::Result cuStreamQuery(hbmscope::inject::driver::Object stream);
+extern "C" hbmscope::cuda::Result cuStreamQuery(hbmscope::cuda::Object stream);
 
 namespace emulated_driver {
 namespace {

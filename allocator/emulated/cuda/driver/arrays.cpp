@@ -9,8 +9,8 @@ using namespace hbmscope::device::driver;
 
 namespace {
 
-// CUarray_format, of those whose elements have a size of their own; 0: others.
-Bytes channel_bytes(int format) {
+// The size of an element of a CUarray_format, or 0 where elements have no size of their own.
+Bytes channel_bytes(unsigned format) {
   switch (format) {
     case 0x01:            // UNSIGNED_INT8
     case 0x08: return 1;  // SIGNED_INT8
@@ -25,12 +25,12 @@ Bytes channel_bytes(int format) {
 }
 
 template <class Extent>
-Bytes plane_bytes(Extent width, Extent height, Extent depth, int format, unsigned channels) {
+Bytes plane_bytes(Extent width, Extent height, Extent depth, unsigned format, unsigned channels) {
   const auto at_least_one = [](Extent extent) { return Bytes{std::max(extent, Extent{1})}; };
   return at_least_one(width) * at_least_one(height) * at_least_one(depth) * channel_bytes(format) * channels;
 }
 
-Result create(Handle* out, Bytes bytes) {
+Result create(Object* out, Bytes bytes) {
   if (out == nullptr) return error_invalid_value;
   if (current_context() == nullptr) return error_invalid_context;
   const Answer answer = LockedMachine()->allocate(current_device(), bytes, number_of(current_context()), Kind::array);
@@ -41,15 +41,15 @@ Result create(Handle* out, Bytes bytes) {
 }
 
 template <class Extent>
-Result create(Handle* out, const ArrayDescriptor<Extent>& array) {
+Result create(Object* out, const ArrayDescriptor<Extent>& array) {
   return create(out, plane_bytes(array.width, array.height, Extent{1}, array.format, array.channels));
 }
 template <class Extent>
-Result create(Handle* out, const Array3dDescriptor<Extent>& array) {
+Result create(Object* out, const Array3dDescriptor<Extent>& array) {
   return create(out, plane_bytes(array.width, array.height, array.depth, array.format, array.channels));
 }
 
-Result destroy(Handle array, Kind may_also_be) {
+Result destroy(Object array, Kind may_also_be) {
   const auto address = reinterpret_cast<Address>(array);
   const auto range = LockedMachine()->find(address);
   if (!range || (range->kind != Kind::array && range->kind != may_also_be)) return error_invalid_handle;
@@ -59,24 +59,24 @@ Result destroy(Handle array, Kind may_also_be) {
 
 }  // namespace
 
-HBMSCOPE_EXPORTED Result cuArrayCreate(Handle* out, const ArrayDescriptor<unsigned>* array) {
+HBMSCOPE_EXPORTED Result cuArrayCreate(Object* out, const ArrayDescriptor<unsigned>* array) {
   return create(out, *array);
 }
-HBMSCOPE_EXPORTED Result cuArrayCreate_v2(Handle* out, const ArrayDescriptor<Size>* array) {
+HBMSCOPE_EXPORTED Result cuArrayCreate_v2(Object* out, const ArrayDescriptor<Size>* array) {
   return create(out, *array);
 }
-HBMSCOPE_EXPORTED Result cuArray3DCreate(Handle* out, const Array3dDescriptor<unsigned>* array) {
+HBMSCOPE_EXPORTED Result cuArray3DCreate(Object* out, const Array3dDescriptor<unsigned>* array) {
   return create(out, *array);
 }
-HBMSCOPE_EXPORTED Result cuArray3DCreate_v2(Handle* out, const Array3dDescriptor<Size>* array) {
+HBMSCOPE_EXPORTED Result cuArray3DCreate_v2(Object* out, const Array3dDescriptor<Size>* array) {
   return create(out, *array);
 }
-HBMSCOPE_EXPORTED Result cuArrayDestroy(Handle array) {
+HBMSCOPE_EXPORTED Result cuArrayDestroy(Object array) {
   return destroy(array, Kind::array);
 }
 
 // Each level has half the extent of the one before it, up to one element. Layers are never halved.
-HBMSCOPE_EXPORTED Result cuMipmappedArrayCreate(Handle* out, const Array3dDescriptor<Size>* array, unsigned levels) {
+HBMSCOPE_EXPORTED Result cuMipmappedArrayCreate(Object* out, const Array3dDescriptor<Size>* array, unsigned levels) {
   constexpr unsigned layered = 1;
   Array3dDescriptor<Size> level = *array;
   Bytes bytes = 0;
@@ -90,6 +90,6 @@ HBMSCOPE_EXPORTED Result cuMipmappedArrayCreate(Handle* out, const Array3dDescri
   return create(out, bytes);
 }
 // It may be one of external memory.
-HBMSCOPE_EXPORTED Result cuMipmappedArrayDestroy(Handle array) {
+HBMSCOPE_EXPORTED Result cuMipmappedArrayDestroy(Object array) {
   return destroy(array, Kind::imported);
 }

@@ -47,14 +47,14 @@ Contexts& contexts() {
   return *all_contexts;
 }
 
-Context* context_from(Handle handle) {
+Context* context_from(Object handle) {
   return static_cast<Context*>(handle);
 }
 bool is_device(int device) {
   return device >= 0 && device < LockedMachine()->device_count();
 }
 
-Result create_context(Handle* out, unsigned flags, DeviceOrdinal device) {
+Result create_context(Object* out, unsigned flags, DeviceOrdinal device) {
   if (!is_device(device)) return error_invalid_device;
   if (const Outcome outcome = LockedMachine()->device(device).open_context(); outcome != Outcome::ok)
     return result_from(outcome);
@@ -85,7 +85,7 @@ int current_device() {
 
 }  // namespace hbmscope::device::driver
 
-HBMSCOPE_EXPORTED Result cuDevicePrimaryCtxRetain(Handle* out, DeviceOrdinal device) {
+HBMSCOPE_EXPORTED Result cuDevicePrimaryCtxRetain(Object* out, DeviceOrdinal device) {
   if (!is_device(device)) return error_invalid_device;
   std::lock_guard lock(contexts().mutex);
   Primary& primary = contexts().primary[device];
@@ -145,17 +145,17 @@ HBMSCOPE_EXPORTED Result cuDevicePrimaryCtxSetFlags(DeviceOrdinal device, unsign
   return cuDevicePrimaryCtxSetFlags_v2(device, flags);
 }
 
-HBMSCOPE_EXPORTED Result cuCtxCreate_v2(Handle* out, unsigned flags, DeviceOrdinal device) {
+HBMSCOPE_EXPORTED Result cuCtxCreate_v2(Object* out, unsigned flags, DeviceOrdinal device) {
   return create_context(out, flags, device);
 }
-HBMSCOPE_EXPORTED Result cuCtxCreate_v3(Handle* out, void*, int, unsigned flags, DeviceOrdinal device) {
+HBMSCOPE_EXPORTED Result cuCtxCreate_v3(Object* out, void*, int, unsigned flags, DeviceOrdinal device) {
   return create_context(out, flags, device);
 }
-HBMSCOPE_EXPORTED Result cuCtxCreate_v4(Handle* out, void*, unsigned flags, DeviceOrdinal device) {
+HBMSCOPE_EXPORTED Result cuCtxCreate_v4(Object* out, void*, unsigned flags, DeviceOrdinal device) {
   return create_context(out, flags, device);
 }
 
-HBMSCOPE_EXPORTED Result cuCtxDestroy_v2(Handle handle) {
+HBMSCOPE_EXPORTED Result cuCtxDestroy_v2(Object handle) {
   Context* context = context_from(handle);
   {
     std::lock_guard lock(contexts().mutex);
@@ -173,7 +173,7 @@ HBMSCOPE_EXPORTED Result cuCtxDestroy_v2(Handle handle) {
 }
 
 // Deprecated since CUDA 4.0.
-HBMSCOPE_EXPORTED Result cuCtxAttach(Handle* out, unsigned flags) {
+HBMSCOPE_EXPORTED Result cuCtxAttach(Object* out, unsigned flags) {
   if (flags != 0) return error_invalid_value;
   Context* context = current_context();
   if (context == nullptr || context->is_primary) return error_invalid_context;
@@ -181,7 +181,7 @@ HBMSCOPE_EXPORTED Result cuCtxAttach(Handle* out, unsigned flags) {
   *out = context;
   return success;
 }
-HBMSCOPE_EXPORTED Result cuCtxDetach(Handle handle) {
+HBMSCOPE_EXPORTED Result cuCtxDetach(Object handle) {
   {
     std::lock_guard lock(contexts().mutex);
     Context* context = context_from(handle);
@@ -191,20 +191,20 @@ HBMSCOPE_EXPORTED Result cuCtxDetach(Handle handle) {
   return cuCtxDestroy_v2(handle);
 }
 
-HBMSCOPE_EXPORTED Result cuCtxGetCurrent(Handle* out) {
+HBMSCOPE_EXPORTED Result cuCtxGetCurrent(Object* out) {
   *out = current_context();
   return success;
 }
-HBMSCOPE_EXPORTED Result cuCtxSetCurrent(Handle context) {
+HBMSCOPE_EXPORTED Result cuCtxSetCurrent(Object context) {
   if (!stack.empty()) stack.pop_back();
   if (context != nullptr) stack.push_back(context_from(context));
   return success;
 }
-HBMSCOPE_EXPORTED Result cuCtxPushCurrent_v2(Handle context) {
+HBMSCOPE_EXPORTED Result cuCtxPushCurrent_v2(Object context) {
   if (context == nullptr || !stack.push_back(context_from(context))) return error_invalid_context;
   return success;
 }
-HBMSCOPE_EXPORTED Result cuCtxPopCurrent_v2(Handle* out) {
+HBMSCOPE_EXPORTED Result cuCtxPopCurrent_v2(Object* out) {
   if (stack.empty()) return error_invalid_context;
   if (out != nullptr) *out = stack.back();
   stack.pop_back();
@@ -217,16 +217,16 @@ HBMSCOPE_EXPORTED Result cuCtxGetDevice(DeviceOrdinal* out) {
   return success;
 }
 // The device of any context; since CUDA 13.
-HBMSCOPE_EXPORTED Result cuCtxGetDevice_v2(DeviceOrdinal* out, Handle context) {
+HBMSCOPE_EXPORTED Result cuCtxGetDevice_v2(DeviceOrdinal* out, Object context) {
   if (context == nullptr) return cuCtxGetDevice(out);
   *out = context_from(context)->device;
   return success;
 }
-HBMSCOPE_EXPORTED Result cuCtxGetApiVersion(Handle, unsigned* version) {
+HBMSCOPE_EXPORTED Result cuCtxGetApiVersion(Object, unsigned* version) {
   *version = 3020;
   return success;
 }
-HBMSCOPE_EXPORTED Result cuCtxGetId(Handle context, unsigned long long* id) {
+HBMSCOPE_EXPORTED Result cuCtxGetId(Object context, unsigned long long* id) {
   const Context* identified = context != nullptr ? context_from(context) : current_context();
   if (identified == nullptr) return error_invalid_context;
   *id = identified->id;
@@ -246,7 +246,7 @@ HBMSCOPE_EXPORTED Result cuCtxSynchronize() {
   wait_for_device(current_device());
   return success;
 }
-HBMSCOPE_EXPORTED Result cuCtxSynchronize_v2(Handle context) {
+HBMSCOPE_EXPORTED Result cuCtxSynchronize_v2(Object context) {
   wait_for_device(context == nullptr ? current_device() : context_from(context)->device);
   return success;
 }

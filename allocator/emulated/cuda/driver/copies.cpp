@@ -69,7 +69,7 @@ std::uint64_t duration_ns(Bytes bytes) {
   return 1000 + static_cast<std::uint64_t>(double(bytes) / copied_bytes_per_ns);
 }
 
-Result copy_in_order(Address to, Address from, Size bytes, Handle handle) {
+Result copy_in_order(Address to, Address from, Size bytes, Object handle) {
   Stream& stream = stream_from(handle);
   if (!is_captured(stream, node_type::memcpy))
     stream.run(
@@ -87,7 +87,7 @@ Result copy_and_wait(Address to, Address from, Size bytes) {
   return success;
 }
 
-Result fill_in_order(Address to, unsigned value, Size value_bytes, Size count, Handle handle) {
+Result fill_in_order(Address to, unsigned value, Size value_bytes, Size count, Object handle) {
   Stream& stream = stream_from(handle);
   if (!is_captured(stream, node_type::memset))
     stream.run([=] { fill_contents(to, value, value_bytes, count); }, duration_ns(value_bytes * count));
@@ -114,37 +114,37 @@ void copy_rows(const Copy2d& copy) {
 
 }  // namespace
 
-HBMSCOPE_EXPORTED Result cuMemcpy(Pointer to, Pointer from, Size bytes) {
+HBMSCOPE_EXPORTED Result cuMemcpy(Address to, Address from, Size bytes) {
   return copy_and_wait(to, from, bytes);
 }
-HBMSCOPE_EXPORTED Result cuMemcpyHtoD_v2(Pointer to, const void* from, Size bytes) {
+HBMSCOPE_EXPORTED Result cuMemcpyHtoD_v2(Address to, const void* from, Size bytes) {
   return copy_and_wait(to, address_from(from), bytes);
 }
-HBMSCOPE_EXPORTED Result cuMemcpyDtoH_v2(void* to, Pointer from, Size bytes) {
+HBMSCOPE_EXPORTED Result cuMemcpyDtoH_v2(void* to, Address from, Size bytes) {
   return copy_and_wait(address_from(to), from, bytes);
 }
-HBMSCOPE_EXPORTED Result cuMemcpyDtoD_v2(Pointer to, Pointer from, Size bytes) {
+HBMSCOPE_EXPORTED Result cuMemcpyDtoD_v2(Address to, Address from, Size bytes) {
   return copy_and_wait(to, from, bytes);
 }
-HBMSCOPE_EXPORTED Result cuMemcpyPeer(Pointer to, Handle, Pointer from, Handle, Size bytes) {
+HBMSCOPE_EXPORTED Result cuMemcpyPeer(Address to, Object, Address from, Object, Size bytes) {
   return copy_and_wait(to, from, bytes);
 }
-HBMSCOPE_EXPORTED Result cuMemcpyAsync(Pointer to, Pointer from, Size bytes, Handle stream) {
+HBMSCOPE_EXPORTED Result cuMemcpyAsync(Address to, Address from, Size bytes, Object stream) {
   return copy_in_order(to, from, bytes, stream);
 }
-HBMSCOPE_EXPORTED Result cuMemcpyHtoDAsync_v2(Pointer to, const void* from, Size bytes, Handle stream) {
+HBMSCOPE_EXPORTED Result cuMemcpyHtoDAsync_v2(Address to, const void* from, Size bytes, Object stream) {
   return copy_in_order(to, address_from(from), bytes, stream);
 }
-HBMSCOPE_EXPORTED Result cuMemcpyDtoHAsync_v2(void* to, Pointer from, Size bytes, Handle stream) {
+HBMSCOPE_EXPORTED Result cuMemcpyDtoHAsync_v2(void* to, Address from, Size bytes, Object stream) {
   return copy_in_order(address_from(to), from, bytes, stream);
 }
-HBMSCOPE_EXPORTED Result cuMemcpyDtoDAsync_v2(Pointer to, Pointer from, Size bytes, Handle stream) {
+HBMSCOPE_EXPORTED Result cuMemcpyDtoDAsync_v2(Address to, Address from, Size bytes, Object stream) {
   return copy_in_order(to, from, bytes, stream);
 }
-HBMSCOPE_EXPORTED Result cuMemcpyPeerAsync(Pointer to, Handle, Pointer from, Handle, Size bytes, Handle stream) {
+HBMSCOPE_EXPORTED Result cuMemcpyPeerAsync(Address to, Object, Address from, Object, Size bytes, Object stream) {
   return copy_in_order(to, from, bytes, stream);
 }
-HBMSCOPE_EXPORTED Result cuMemcpy2DAsync_v2(const Copy2d* copy, Handle handle) {
+HBMSCOPE_EXPORTED Result cuMemcpy2DAsync_v2(const Copy2d* copy, Object handle) {
   Stream& stream = stream_from(handle);
   if (!is_captured(stream, node_type::memcpy))
     stream.run([copy = *copy] { copy_rows(copy); }, duration_ns(copy->width * copy->height));
@@ -159,26 +159,26 @@ HBMSCOPE_EXPORTED Result cuMemcpy2DUnaligned_v2(const Copy2d* copy) {
   return cuMemcpy2D_v2(copy);
 }
 
-HBMSCOPE_EXPORTED Result cuMemsetD8Async(Pointer to, unsigned char value, Size count, Handle stream) {
+HBMSCOPE_EXPORTED Result cuMemsetD8Async(Address to, unsigned char value, Size count, Object stream) {
   return fill_in_order(to, value, 1, count, stream);
 }
-HBMSCOPE_EXPORTED Result cuMemsetD16Async(Pointer to, unsigned short value, Size count, Handle stream) {
+HBMSCOPE_EXPORTED Result cuMemsetD16Async(Address to, unsigned short value, Size count, Object stream) {
   return fill_in_order(to, value, 2, count, stream);
 }
-HBMSCOPE_EXPORTED Result cuMemsetD32Async(Pointer to, unsigned value, Size count, Handle stream) {
+HBMSCOPE_EXPORTED Result cuMemsetD32Async(Address to, unsigned value, Size count, Object stream) {
   return fill_in_order(to, value, 4, count, stream);
 }
-HBMSCOPE_EXPORTED Result cuMemsetD8_v2(Pointer to, unsigned char value, Size count) {
+HBMSCOPE_EXPORTED Result cuMemsetD8_v2(Address to, unsigned char value, Size count) {
   return fill_in_order(to, value, 1, count, nullptr);
 }
-HBMSCOPE_EXPORTED Result cuMemsetD16_v2(Pointer to, unsigned short value, Size count) {
+HBMSCOPE_EXPORTED Result cuMemsetD16_v2(Address to, unsigned short value, Size count) {
   return fill_in_order(to, value, 2, count, nullptr);
 }
-HBMSCOPE_EXPORTED Result cuMemsetD32_v2(Pointer to, unsigned value, Size count) {
+HBMSCOPE_EXPORTED Result cuMemsetD32_v2(Address to, unsigned value, Size count) {
   return fill_in_order(to, value, 4, count, nullptr);
 }
-HBMSCOPE_EXPORTED Result cuMemsetD2D8Async(Pointer to, Size pitch, unsigned char value, Size width, Size height,
-                                           Handle stream) {
+HBMSCOPE_EXPORTED Result cuMemsetD2D8Async(Address to, Size pitch, unsigned char value, Size width, Size height,
+                                           Object stream) {
   for (Size row = 0; row < height; ++row) fill_in_order(to + row * pitch, value, 1, width, stream);
   return success;
 }

@@ -65,7 +65,7 @@ HBMSCOPE_DEVICE_ATTRIBUTES(X)
 #undef X
 }  // namespace device_attribute
 
-inline constexpr int first_pci_bus = 0x10;  // Of device 0.
+inline constexpr int first_pci_bus = 0x10;  // The bus of device 0.
 
 // 0 for attributes that are not in the list above: not supported.
 int value_of_attribute(int which, int physical_ordinal);

@@ -110,10 +110,10 @@ HBMSCOPE_EXPORTED Result cuDeviceGetP2PAttribute(int* value, int attribute, Devi
   *value = attribute == 1 ? 0 : 1;
   return success;
 }
-HBMSCOPE_EXPORTED Result cuCtxEnablePeerAccess(Handle, unsigned) {
+HBMSCOPE_EXPORTED Result cuCtxEnablePeerAccess(Object, unsigned) {
   return success;
 }
-HBMSCOPE_EXPORTED Result cuCtxDisablePeerAccess(Handle) {
+HBMSCOPE_EXPORTED Result cuCtxDisablePeerAccess(Object) {
   return success;
 }
 

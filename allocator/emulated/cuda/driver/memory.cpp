@@ -11,7 +11,7 @@ namespace {
 
 constexpr Size pitch_alignment_bytes = 512;
 
-Result allocate(Pointer* out, Size bytes) {
+Result allocate(Address* out, Size bytes) {
   if (out == nullptr) return error_invalid_value;
   if (current_context() == nullptr) return error_invalid_context;
   const Answer answer = LockedMachine()->allocate(current_device(), bytes, number_of(current_context()));
@@ -43,11 +43,11 @@ Result write_attribute(void* out, int attribute, const Range& range, Address add
   const bool is_host = range.kind == Kind::host || range.kind == Kind::registered;
   switch (attribute) {
     case 1: {  // CONTEXT
-      put<Handle>(out, current_context());
+      put<Object>(out, current_context());
       return success;
     }
     case 2: put<unsigned>(out, is_host ? memory_type_host : memory_type_device); return success;
-    case 3: put<Pointer>(out, address); return success;  // DEVICE_POINTER
+    case 3: put<Address>(out, address); return success;  // DEVICE_POINTER
     case 4:                                              // HOST_POINTER
       if (!is_host && range.kind != Kind::managed) return error_invalid_value;
       put<Address>(out, address);
@@ -65,7 +65,7 @@ Result write_attribute(void* out, int attribute, const Range& range, Address add
     case 14: put<unsigned long long>(out, 0); return success;  // ALLOWED_HANDLE_TYPES
     case 15: put<unsigned>(out, 0); return success;            // IS_GPU_DIRECT_RDMA_CAPABLE
     case 16: put<unsigned>(out, 3); return success;            // ACCESS_FLAGS: read and write
-    case 17: put<Handle>(out, reinterpret_cast<Handle>(range.kind == Kind::pooled ? range.owner : 0)); return success;
+    case 17: put<Object>(out, reinterpret_cast<Object>(range.kind == Kind::pooled ? range.owner : 0)); return success;
     case 18: put<Size>(out, range.bytes); return success;             // MAPPING_SIZE
     case 19: put<Address>(out, range.begin); return success;          // MAPPING_BASE_ADDR
     case 20: put<unsigned long long>(out, range.id); return success;  // MEMORY_BLOCK_ID
@@ -104,17 +104,17 @@ HBMSCOPE_EXPORTED long long hbmscope_device_free_bytes(int device) {
   return static_cast<long long>(machine->device(device).ledger().free_bytes());
 }
 
-HBMSCOPE_EXPORTED Result cuMemAlloc_v2(Pointer* out, Size bytes) {
+HBMSCOPE_EXPORTED Result cuMemAlloc_v2(Address* out, Size bytes) {
   return allocate(out, bytes);
 }
 
-HBMSCOPE_EXPORTED Result cuMemAllocPitch_v2(Pointer* out, Size* pitch, Size width, Size height, unsigned) {
+HBMSCOPE_EXPORTED Result cuMemAllocPitch_v2(Address* out, Size* pitch, Size width, Size height, unsigned) {
   *pitch = round_up(width, pitch_alignment_bytes);
   return allocate(out, *pitch * height);
 }
 
 // Waits for the device, as the real one does for memory of cuMemAlloc.
-HBMSCOPE_EXPORTED Result cuMemFree_v2(Pointer address) {
+HBMSCOPE_EXPORTED Result cuMemFree_v2(Address address) {
   if (address == 0) return success;
   const auto range = LockedMachine()->find(address);
   if (!range || range->kind == Kind::array) return error_invalid_value;
@@ -122,7 +122,7 @@ HBMSCOPE_EXPORTED Result cuMemFree_v2(Pointer address) {
   return release(address, "cuMemFree");
 }
 
-HBMSCOPE_EXPORTED Result cuMemAllocManaged(Pointer* out, Size bytes, unsigned) {
+HBMSCOPE_EXPORTED Result cuMemAllocManaged(Address* out, Size bytes, unsigned) {
   return allocate_host(out, bytes, Kind::managed);
 }
 
@@ -145,8 +145,8 @@ HBMSCOPE_EXPORTED Result cuMemHostRegister_v2(void* at, Size bytes, unsigned) {
 HBMSCOPE_EXPORTED Result cuMemHostUnregister(void* at) {
   return result_from(LockedMachine()->unregister_host(reinterpret_cast<Address>(at)));
 }
-HBMSCOPE_EXPORTED Result cuMemHostGetDevicePointer_v2(Pointer* out, void* at, unsigned) {
-  *out = reinterpret_cast<Pointer>(at);
+HBMSCOPE_EXPORTED Result cuMemHostGetDevicePointer_v2(Address* out, void* at, unsigned) {
+  *out = reinterpret_cast<Address>(at);
   return success;
 }
 HBMSCOPE_EXPORTED Result cuMemHostGetFlags(unsigned* flags, void*) {
@@ -154,7 +154,7 @@ HBMSCOPE_EXPORTED Result cuMemHostGetFlags(unsigned* flags, void*) {
   return success;
 }
 
-HBMSCOPE_EXPORTED Result cuMemGetAddressRange_v2(Pointer* begin, Size* bytes, Pointer address) {
+HBMSCOPE_EXPORTED Result cuMemGetAddressRange_v2(Address* begin, Size* bytes, Address address) {
   const auto range = LockedMachine()->find(address);
   if (!range) return error_not_found;
   if (begin != nullptr) *begin = range->begin;
@@ -162,13 +162,13 @@ HBMSCOPE_EXPORTED Result cuMemGetAddressRange_v2(Pointer* begin, Size* bytes, Po
   return success;
 }
 
-HBMSCOPE_EXPORTED Result cuPointerGetAttribute(void* out, int attribute, Pointer address) {
+HBMSCOPE_EXPORTED Result cuPointerGetAttribute(void* out, int attribute, Address address) {
   const auto range = LockedMachine()->find(address);
   return range ? write_attribute(out, attribute, *range, address) : error_invalid_value;
 }
 
 // An address that is not the driver's gets zeros, not an error.
-HBMSCOPE_EXPORTED Result cuPointerGetAttributes(unsigned count, const int* attributes, void** out, Pointer address) {
+HBMSCOPE_EXPORTED Result cuPointerGetAttributes(unsigned count, const int* attributes, void** out, Address address) {
   const auto range = LockedMachine()->find(address);
   for (unsigned i = 0; i < count; ++i)
     if (!range || write_attribute(out[i], attributes[i], *range, address) != success) {

@@ -22,7 +22,7 @@ Modules& modules() {
 }
 
 // `context` is null for a library.
-Result load(Handle* out, const void* image, const Context* context) {
+Result load(Object* out, const void* image, const Context* context) {
   if (image == nullptr) return error_invalid_value;
   auto* module = new Module;
   module->device = current_device();
@@ -35,7 +35,7 @@ Result load(Handle* out, const void* image, const Context* context) {
 }
 
 // The file holds a cubin, a fat binary or PTX, as in memory.
-Result load_file(Handle* out, const char* path, const Context* context) {
+Result load_file(Object* out, const char* path, const Context* context) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return error_file_not_found;
   const std::string image{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -43,7 +43,7 @@ Result load_file(Handle* out, const char* path, const Context* context) {
 }
 
 // Memory of a global variable counts from the first time it is asked for; code itself is not counted.
-Result find_global(Module& module, const char* name, Pointer* address, Size* bytes, Kind kind = Kind::device) {
+Result find_global(Module& module, const char* name, Address* address, Size* bytes, Kind kind = Kind::device) {
   std::lock_guard lock(module.mutex);
   auto found = module.globals.find(name);
   if (found == module.globals.end()) {
@@ -67,7 +67,7 @@ void free_globals(Module& module) {
   module.globals.clear();
 }
 
-Result launch(Handle handle) {
+Result launch(Object handle) {
   Stream& stream = stream_from(handle);
   if (!is_captured(stream, node_type::kernel)) run_kernels(stream);
   return success;
@@ -106,19 +106,19 @@ Function* find_function(Module& module, const char* name) {
 
 }  // namespace hbmscope::device::driver
 
-HBMSCOPE_EXPORTED Result cuModuleLoadData(Handle* out, const void* image) {
+HBMSCOPE_EXPORTED Result cuModuleLoadData(Object* out, const void* image) {
   return load(out, image, current_context());
 }
-HBMSCOPE_EXPORTED Result cuModuleLoad(Handle* out, const char* path) {
+HBMSCOPE_EXPORTED Result cuModuleLoad(Object* out, const char* path) {
   return load_file(out, path, current_context());
 }
-HBMSCOPE_EXPORTED Result cuModuleLoadDataEx(Handle* out, const void* image, unsigned, int*, void**) {
+HBMSCOPE_EXPORTED Result cuModuleLoadDataEx(Object* out, const void* image, unsigned, int*, void**) {
   return load(out, image, current_context());
 }
-HBMSCOPE_EXPORTED Result cuModuleLoadFatBinary(Handle* out, const void* image) {
+HBMSCOPE_EXPORTED Result cuModuleLoadFatBinary(Object* out, const void* image) {
   return load(out, image, current_context());
 }
-HBMSCOPE_EXPORTED Result cuModuleUnload(Handle handle) {
+HBMSCOPE_EXPORTED Result cuModuleUnload(Object handle) {
   auto* module = static_cast<Module*>(handle);
   {
     std::lock_guard lock(modules().mutex);
@@ -128,11 +128,11 @@ HBMSCOPE_EXPORTED Result cuModuleUnload(Handle handle) {
   delete module;
   return success;
 }
-HBMSCOPE_EXPORTED Result cuModuleGetFunction(Handle* out, Handle module, const char* name) {
+HBMSCOPE_EXPORTED Result cuModuleGetFunction(Object* out, Object module, const char* name) {
   *out = find_function(*static_cast<Module*>(module), name);
   return success;
 }
-HBMSCOPE_EXPORTED Result cuModuleGetGlobal_v2(Pointer* address, Size* bytes, Handle module, const char* name) {
+HBMSCOPE_EXPORTED Result cuModuleGetGlobal_v2(Address* address, Size* bytes, Object module, const char* name) {
   return find_global(*static_cast<Module*>(module), name, address, bytes);
 }
 HBMSCOPE_EXPORTED Result cuModuleGetLoadingMode(int* mode) {
@@ -141,91 +141,91 @@ HBMSCOPE_EXPORTED Result cuModuleGetLoadingMode(int* mode) {
 }
 
 // Libraries are modules that any context can use; a kernel is a function of one.
-HBMSCOPE_EXPORTED Result cuLibraryLoadData(Handle* out, const void* image, int*, void**, unsigned, int*, void**,
+HBMSCOPE_EXPORTED Result cuLibraryLoadData(Object* out, const void* image, int*, void**, unsigned, int*, void**,
                                            unsigned) {
   return load(out, image, nullptr);
 }
-HBMSCOPE_EXPORTED Result cuLibraryLoadFromFile(Handle* out, const char* path, int*, void**, unsigned, int*, void**,
+HBMSCOPE_EXPORTED Result cuLibraryLoadFromFile(Object* out, const char* path, int*, void**, unsigned, int*, void**,
                                                unsigned) {
   return load_file(out, path, nullptr);
 }
-HBMSCOPE_EXPORTED Result cuLibraryUnload(Handle library) {
+HBMSCOPE_EXPORTED Result cuLibraryUnload(Object library) {
   return cuModuleUnload(library);
 }
-HBMSCOPE_EXPORTED Result cuLibraryGetKernel(Handle* out, Handle library, const char* name) {
+HBMSCOPE_EXPORTED Result cuLibraryGetKernel(Object* out, Object library, const char* name) {
   return cuModuleGetFunction(out, library, name);
 }
-HBMSCOPE_EXPORTED Result cuLibraryGetModule(Handle* out, Handle library) {
+HBMSCOPE_EXPORTED Result cuLibraryGetModule(Object* out, Object library) {
   *out = library;
   return success;
 }
-HBMSCOPE_EXPORTED Result cuLibraryGetGlobal(Pointer* address, Size* bytes, Handle library, const char* name) {
+HBMSCOPE_EXPORTED Result cuLibraryGetGlobal(Address* address, Size* bytes, Object library, const char* name) {
   return cuModuleGetGlobal_v2(address, bytes, library, name);
 }
-HBMSCOPE_EXPORTED Result cuLibraryGetManaged(Pointer* address, Size* bytes, Handle library, const char* name) {
+HBMSCOPE_EXPORTED Result cuLibraryGetManaged(Address* address, Size* bytes, Object library, const char* name) {
   return find_global(*static_cast<Module*>(library), name, address, bytes, Kind::managed);
 }
-HBMSCOPE_EXPORTED Result cuKernelGetFunction(Handle* out, Handle kernel) {
+HBMSCOPE_EXPORTED Result cuKernelGetFunction(Object* out, Object kernel) {
   *out = kernel;
   return success;
 }
 
-HBMSCOPE_EXPORTED Result cuFuncGetModule(Handle* out, Handle function) {
+HBMSCOPE_EXPORTED Result cuFuncGetModule(Object* out, Object function) {
   *out = static_cast<Function*>(function)->module;
   return success;
 }
-HBMSCOPE_EXPORTED Result cuFuncGetName(const char** out, Handle function) {
+HBMSCOPE_EXPORTED Result cuFuncGetName(const char** out, Object function) {
   *out = static_cast<Function*>(function)->name.c_str();
   return success;
 }
-HBMSCOPE_EXPORTED Result cuKernelGetName(const char** out, Handle kernel) {
+HBMSCOPE_EXPORTED Result cuKernelGetName(const char** out, Object kernel) {
   return cuFuncGetName(out, kernel);
 }
-HBMSCOPE_EXPORTED Result cuFuncGetAttribute(int* value, int attribute, Handle function) {
+HBMSCOPE_EXPORTED Result cuFuncGetAttribute(int* value, int attribute, Object function) {
   *value = value_of_attribute(attribute, *static_cast<Function*>(function));
   return success;
 }
-HBMSCOPE_EXPORTED Result cuFuncSetAttribute(Handle function, int attribute, int value) {
+HBMSCOPE_EXPORTED Result cuFuncSetAttribute(Object function, int attribute, int value) {
   if (attribute == max_dynamic_shared_attribute) static_cast<Function*>(function)->dynamic_shared_bytes_max = value;
   return success;
 }
-HBMSCOPE_EXPORTED Result cuKernelGetAttribute(int* value, int attribute, Handle kernel, DeviceOrdinal) {
+HBMSCOPE_EXPORTED Result cuKernelGetAttribute(int* value, int attribute, Object kernel, DeviceOrdinal) {
   return cuFuncGetAttribute(value, attribute, kernel);
 }
-HBMSCOPE_EXPORTED Result cuKernelSetAttribute(int attribute, int value, Handle kernel, DeviceOrdinal) {
+HBMSCOPE_EXPORTED Result cuKernelSetAttribute(int attribute, int value, Object kernel, DeviceOrdinal) {
   return cuFuncSetAttribute(kernel, attribute, value);
 }
 
-HBMSCOPE_EXPORTED Result cuLaunchKernel(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                                        Handle stream, void**, void**) {
+HBMSCOPE_EXPORTED Result cuLaunchKernel(Object, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                        Object stream, void**, void**) {
   return launch(stream);
 }
-HBMSCOPE_EXPORTED Result cuLaunchKernelEx(const LaunchConfig* config, Handle, void**, void**) {
+HBMSCOPE_EXPORTED Result cuLaunchKernelEx(const LaunchConfig* config, Object, void**, void**) {
   return launch(config->stream);
 }
-HBMSCOPE_EXPORTED Result cuLaunchCooperativeKernel(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                                                   unsigned, Handle stream, void**) {
+HBMSCOPE_EXPORTED Result cuLaunchCooperativeKernel(Object, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                                   unsigned, Object stream, void**) {
   return launch(stream);
 }
 
-HBMSCOPE_EXPORTED Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Handle, int threads, Size) {
+HBMSCOPE_EXPORTED Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Object, int threads, Size) {
   *blocks = std::clamp(2048 / std::max(threads, 1), 1, 32);
   return success;
 }
-HBMSCOPE_EXPORTED Result cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, Handle function, int threads,
+HBMSCOPE_EXPORTED Result cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, Object function, int threads,
                                                                               Size shared, unsigned) {
   return cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared);
 }
-HBMSCOPE_EXPORTED Result cuOccupancyMaxPotentialBlockSize(int* grid, int* block, Handle, void*, Size, int) {
+HBMSCOPE_EXPORTED Result cuOccupancyMaxPotentialBlockSize(int* grid, int* block, Object, void*, Size, int) {
   *grid = settings().multiprocessors * 2;
   *block = 1024;
   return success;
 }
-HBMSCOPE_EXPORTED Result cuOccupancyMaxActiveClusters(int* clusters, Handle, const LaunchConfig*) {
+HBMSCOPE_EXPORTED Result cuOccupancyMaxActiveClusters(int* clusters, Object, const LaunchConfig*) {
   *clusters = 16;
   return success;
 }
-HBMSCOPE_EXPORTED Result cuOccupancyAvailableDynamicSMemPerBlock(Size* bytes, Handle, int, int) {
+HBMSCOPE_EXPORTED Result cuOccupancyAvailableDynamicSMemPerBlock(Size* bytes, Object, int, int) {
   *bytes = 49152;
   return success;
 }

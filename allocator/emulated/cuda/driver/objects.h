@@ -8,14 +8,18 @@
 #include <mutex>
 #include <string>
 
-#include "allocator/emulated/cuda/driver/abi.h"
+#include "allocator/emulated/cuda/exported.h"
 #include "allocator/emulated/cuda/model/graph.h"
 #include "allocator/emulated/cuda/model/log.h"
 #include "allocator/emulated/cuda/model/machine.h"
 #include "allocator/emulated/cuda/model/module_image.h"
 #include "allocator/emulated/cuda/model/stream.h"
+#include "collector/abi/cuda.h"
 
 namespace hbmscope::device::driver {
+
+using namespace cuda;
+using DeviceOrdinal = cuda::Device;  // Device is the model's class.
 
 unsigned long long next_context_id();
 struct Context {
@@ -25,7 +29,7 @@ struct Context {
   unsigned long long id = next_context_id();  // Never used twice in a process.
   std::atomic<int> uses{1};                   // cuCtxAttach; not of a primary context.
 };
-// Contexts: the top of this thread's stack; null: none.
+// Contexts: the top of this thread's stack, or null.
 Context* current_context();
 // A context as the model knows it.
 inline std::uint64_t number_of(const Context* context) {
@@ -42,7 +46,7 @@ struct Function {
 };
 struct Module {
   int device = 0;
-  const Context* context = nullptr;  // It ends with it; null: a library, which any context can use.
+  const Context* context = nullptr;  // It ends with its context. A library, which any context can use, has none.
   ModuleImage image;
   std::mutex mutex;
   std::map<std::string, std::unique_ptr<Function>> functions;
@@ -59,7 +63,7 @@ Function* find_function(Module& module, const char* name);
 
 // A stream's handle may also be 0, 1 or 2: the current device's legacy or per-thread default stream, which are one
 // here. A handle that is no stream (any more) means that one too: a real driver may do anything.
-Stream& stream_from(Handle handle);
+Stream& stream_from(Object handle);
 // Waits for all streams of that device.
 void wait_for_device(int device);
 // Records a node and returns true if the stream captures.

@@ -8,10 +8,10 @@ using namespace hbmscope::device::driver;
 
 namespace {
 
-Handle handle_from(const Pool& pool) {
-  return reinterpret_cast<Handle>(pool.id());
+Object handle_from(const Pool& pool) {
+  return reinterpret_cast<Object>(pool.id());
 }
-std::uint64_t id_from(Handle pool) {
+std::uint64_t id_from(Object pool) {
   return reinterpret_cast<std::uint64_t>(pool);
 }
 
@@ -20,7 +20,7 @@ namespace pool_attribute {
 constexpr int release_threshold = 4, reserved = 5, reserved_peak = 6, used = 7, used_peak = 8;
 }
 
-Result allocate(Pointer* out, Size bytes, Pool* pool, LockedMachine& machine) {
+Result allocate(Address* out, Size bytes, Pool* pool, LockedMachine& machine) {
   if (pool == nullptr || out == nullptr) return error_invalid_value;
   const Answer answer = machine->allocate_from_pool(*pool, bytes);
   if (answer.outcome == Outcome::ok) *out = answer.address;
@@ -31,29 +31,29 @@ Result allocate(Pointer* out, Size bytes, Pool* pool, LockedMachine& machine) {
 
 }  // namespace
 
-HBMSCOPE_EXPORTED Result cuMemPoolCreate(Handle* out, const PoolProperties* properties) {
+HBMSCOPE_EXPORTED Result cuMemPoolCreate(Object* out, const PoolProperties* properties) {
   const LockedMachine machine;
-  const int device = properties->location.type == location_device ? properties->location.id : 0;
+  const int device = properties->location.type == LocationType::device ? properties->location.id : 0;
   if (device < 0 || device >= machine->device_count()) return error_invalid_device;
   *out = handle_from(machine->create_pool(device, properties->bytes_max));
   return success;
 }
-HBMSCOPE_EXPORTED Result cuMemPoolDestroy(Handle pool) {
+HBMSCOPE_EXPORTED Result cuMemPoolDestroy(Object pool) {
   return result_from(LockedMachine()->destroy_pool(id_from(pool)));
 }
-HBMSCOPE_EXPORTED Result cuDeviceGetDefaultMemPool(Handle* out, DeviceOrdinal device) {
+HBMSCOPE_EXPORTED Result cuDeviceGetDefaultMemPool(Object* out, DeviceOrdinal device) {
   const LockedMachine machine;
   if (device < 0 || device >= machine->device_count()) return error_invalid_device;
   *out = handle_from(machine->default_pool(device));
   return success;
 }
-HBMSCOPE_EXPORTED Result cuDeviceGetMemPool(Handle* out, DeviceOrdinal device) {
+HBMSCOPE_EXPORTED Result cuDeviceGetMemPool(Object* out, DeviceOrdinal device) {
   const LockedMachine machine;
   if (device < 0 || device >= machine->device_count()) return error_invalid_device;
   *out = handle_from(machine->current_pool(device));
   return success;
 }
-HBMSCOPE_EXPORTED Result cuDeviceSetMemPool(DeviceOrdinal device, Handle pool) {
+HBMSCOPE_EXPORTED Result cuDeviceSetMemPool(DeviceOrdinal device, Object pool) {
   const LockedMachine machine;
   if (device < 0 || device >= machine->device_count()) return error_invalid_device;
   if (machine->find_pool(id_from(pool)) == nullptr) return error_invalid_value;
@@ -62,17 +62,17 @@ HBMSCOPE_EXPORTED Result cuDeviceSetMemPool(DeviceOrdinal device, Handle pool) {
 }
 
 // By location and type of memory: only devices have pools here. Since CUDA 13.
-HBMSCOPE_EXPORTED Result cuMemGetDefaultMemPool(Handle* out, const Location* location, int) {
-  return location->type == location_device ? cuDeviceGetDefaultMemPool(out, location->id) : error_not_supported;
+HBMSCOPE_EXPORTED Result cuMemGetDefaultMemPool(Object* out, const Location* location, int) {
+  return location->type == LocationType::device ? cuDeviceGetDefaultMemPool(out, location->id) : error_not_supported;
 }
-HBMSCOPE_EXPORTED Result cuMemGetMemPool(Handle* out, const Location* location, int) {
-  return location->type == location_device ? cuDeviceGetMemPool(out, location->id) : error_not_supported;
+HBMSCOPE_EXPORTED Result cuMemGetMemPool(Object* out, const Location* location, int) {
+  return location->type == LocationType::device ? cuDeviceGetMemPool(out, location->id) : error_not_supported;
 }
-HBMSCOPE_EXPORTED Result cuMemSetMemPool(const Location* location, int, Handle pool) {
-  return location->type == location_device ? cuDeviceSetMemPool(location->id, pool) : error_not_supported;
+HBMSCOPE_EXPORTED Result cuMemSetMemPool(const Location* location, int, Object pool) {
+  return location->type == LocationType::device ? cuDeviceSetMemPool(location->id, pool) : error_not_supported;
 }
 
-HBMSCOPE_EXPORTED Result cuMemPoolTrimTo(Handle handle, Size kept_bytes) {
+HBMSCOPE_EXPORTED Result cuMemPoolTrimTo(Object handle, Size kept_bytes) {
   const LockedMachine machine;
   Pool* pool = machine->find_pool(id_from(handle));
   if (pool == nullptr) return error_invalid_value;
@@ -80,7 +80,7 @@ HBMSCOPE_EXPORTED Result cuMemPoolTrimTo(Handle handle, Size kept_bytes) {
   return success;
 }
 
-HBMSCOPE_EXPORTED Result cuMemPoolSetAttribute(Handle handle, int which, void* value) {
+HBMSCOPE_EXPORTED Result cuMemPoolSetAttribute(Object handle, int which, void* value) {
   const LockedMachine machine;
   Pool* pool = machine->find_pool(id_from(handle));
   if (pool == nullptr) return error_invalid_value;
@@ -97,7 +97,7 @@ HBMSCOPE_EXPORTED Result cuMemPoolSetAttribute(Handle handle, int which, void* v
   return success;
 }
 
-HBMSCOPE_EXPORTED Result cuMemPoolGetAttribute(Handle handle, int which, void* value) {
+HBMSCOPE_EXPORTED Result cuMemPoolGetAttribute(Object handle, int which, void* value) {
   const LockedMachine machine;
   const Pool* pool = machine->find_pool(id_from(handle));
   if (pool == nullptr) return error_invalid_value;
@@ -118,24 +118,24 @@ HBMSCOPE_EXPORTED Result cuMemPoolGetAttribute(Handle handle, int which, void* v
   return success;
 }
 
-HBMSCOPE_EXPORTED Result cuMemPoolGetAccess(int* flags, Handle, const Location*) {
+HBMSCOPE_EXPORTED Result cuMemPoolGetAccess(int* flags, Object, const Location*) {
   *flags = 3;  // Read and write.
   return success;
 }
 
-HBMSCOPE_EXPORTED Result cuMemAllocFromPoolAsync(Pointer* out, Size bytes, Handle pool, Handle) {
+HBMSCOPE_EXPORTED Result cuMemAllocFromPoolAsync(Address* out, Size bytes, Object pool, Object) {
   LockedMachine machine;
   return allocate(out, bytes, machine->find_pool(id_from(pool)), machine);
 }
 
-HBMSCOPE_EXPORTED Result cuMemAllocAsync(Pointer* out, Size bytes, Handle stream) {
+HBMSCOPE_EXPORTED Result cuMemAllocAsync(Address* out, Size bytes, Object stream) {
   const int device = stream_from(stream).device;
   LockedMachine machine;
   return allocate(out, bytes, &machine->current_pool(device), machine);
 }
 
 // The block is free when the stream gets there: at once, unless a host function is queued before it.
-HBMSCOPE_EXPORTED Result cuMemFreeAsync(Pointer address, Handle stream) {
+HBMSCOPE_EXPORTED Result cuMemFreeAsync(Address address, Object stream) {
   if (address == 0) return success;
   if (!LockedMachine()->find(address)) return error_invalid_value;
   log(LogLevel::memory, "cuMemFreeAsync(%#llx)", static_cast<unsigned long long>(address));

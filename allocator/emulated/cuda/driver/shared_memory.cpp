@@ -17,7 +17,7 @@ struct SharedBlock {
 };
 static_assert(sizeof(SharedBlock) <= sizeof(IpcHandle));
 
-Result share(IpcHandle* out, Pointer address, Kind kind) {
+Result share(IpcHandle* out, Address address, Kind kind) {
   const auto range = LockedMachine()->find(address);
   if (!range || range->kind != kind) return error_invalid_value;
   const SharedBlock block{range->begin, range->bytes, range->device};
@@ -26,7 +26,7 @@ Result share(IpcHandle* out, Pointer address, Kind kind) {
   return success;
 }
 
-Result open(Pointer* out, Bytes bytes, int device) {
+Result open(Address* out, Bytes bytes, int device) {
   const Answer answer = LockedMachine()->open_import(device, bytes);
   if (answer.outcome == Outcome::ok) *out = answer.address;
   return result_from(answer.outcome);
@@ -38,51 +38,52 @@ struct ExternalMemory {
 
 }  // namespace
 
-HBMSCOPE_EXPORTED Result cuIpcGetMemHandle(IpcHandle* out, Pointer address) {
+HBMSCOPE_EXPORTED Result cuIpcGetMemHandle(IpcHandle* out, Address address) {
   return share(out, address, Kind::device);
 }
-HBMSCOPE_EXPORTED Result cuIpcOpenMemHandle_v2(Pointer* out, IpcHandle handle, unsigned) {
+HBMSCOPE_EXPORTED Result cuIpcOpenMemHandle_v2(Address* out, IpcHandle handle, unsigned) {
   SharedBlock block;
   std::memcpy(&block, handle.bytes, sizeof(block));
   return open(out, block.bytes, current_device());
 }
-HBMSCOPE_EXPORTED Result cuIpcCloseMemHandle(Pointer address) {
+HBMSCOPE_EXPORTED Result cuIpcCloseMemHandle(Address address) {
   const auto range = LockedMachine()->find(address);
   if (!range || range->kind != Kind::imported) return error_invalid_value;
   return result_from(LockedMachine()->free(address));
 }
 
-HBMSCOPE_EXPORTED Result cuMemPoolExportPointer(IpcHandle* out, Pointer address) {
+HBMSCOPE_EXPORTED Result cuMemPoolExportPointer(IpcHandle* out, Address address) {
   return share(out, address, Kind::pooled);
 }
-HBMSCOPE_EXPORTED Result cuMemPoolImportPointer(Pointer* out, Handle, const IpcHandle* shared) {
+HBMSCOPE_EXPORTED Result cuMemPoolImportPointer(Address* out, Object, const IpcHandle* shared) {
   SharedBlock block;
   std::memcpy(&block, shared->bytes, sizeof(block));
   return open(out, block.bytes, block.device);
 }
 
 // Memory of another API, as of Vulkan.
-HBMSCOPE_EXPORTED Result cuImportExternalMemory(Handle* out, const ExternalMemoryDescriptor* descriptor) {
+HBMSCOPE_EXPORTED Result cuImportExternalMemory(Object* out, const ExternalMemoryDescriptor* descriptor) {
   if (descriptor->bytes == 0) return error_invalid_value;
   *out = new ExternalMemory{descriptor->bytes};
   return success;
 }
-HBMSCOPE_EXPORTED Result cuExternalMemoryGetMappedBuffer(Pointer* out, Handle memory, const ExternalBuffer* buffer) {
+HBMSCOPE_EXPORTED Result cuExternalMemoryGetMappedBuffer(Address* out, Object memory,
+                                                         const ExternalBufferDescriptor* buffer) {
   const Bytes whole = static_cast<ExternalMemory*>(memory)->bytes;
   if (buffer->offset > whole || buffer->bytes > whole - buffer->offset) return error_invalid_value;
   return open(out, buffer->bytes, current_device());
 }
 // The handle of an array is an address (arrays.cpp): here of the memory that is left behind the offset.
-HBMSCOPE_EXPORTED Result cuExternalMemoryGetMappedMipmappedArray(Handle* out, Handle memory,
-                                                                 const ExternalArray* array) {
+HBMSCOPE_EXPORTED Result cuExternalMemoryGetMappedMipmappedArray(Object* out, Object memory,
+                                                                 const ExternalArrayDescriptor* array) {
   const Bytes whole = static_cast<ExternalMemory*>(memory)->bytes;
   if (array->offset >= whole) return error_invalid_value;
-  Pointer address = 0;
+  Address address = 0;
   const Result result = open(&address, whole - array->offset, current_device());
   *out = pointer_from(address);
   return result;
 }
-HBMSCOPE_EXPORTED Result cuDestroyExternalMemory(Handle memory) {
+HBMSCOPE_EXPORTED Result cuDestroyExternalMemory(Object memory) {
   delete static_cast<ExternalMemory*>(memory);
   return success;
 }

@@ -17,7 +17,7 @@ HBMSCOPE_EXPORTED Result cuMemGetAllocationGranularity(Size* bytes, const Alloca
 
 HBMSCOPE_EXPORTED Result cuMemCreate(MemHandle* out, Size bytes, const AllocationProperties* properties, Flags) {
   if (out == nullptr || properties == nullptr) return error_invalid_value;
-  const int device = properties->location.type == location_device ? properties->location.id : -1;
+  const int device = properties->location.type == LocationType::device ? properties->location.id : -1;
   const LockedMachine machine;
   if (device >= machine->device_count()) return error_invalid_device;
   const Answer answer = machine->create_physical(device, bytes);
@@ -39,33 +39,33 @@ HBMSCOPE_EXPORTED Result cuMemRelease(MemHandle handle) {
   return result_from(LockedMachine()->release_physical(handle));
 }
 
-HBMSCOPE_EXPORTED Result cuMemAddressReserve(Pointer* out, Size bytes, Size alignment, Pointer, Flags) {
+HBMSCOPE_EXPORTED Result cuMemAddressReserve(Address* out, Size bytes, Size alignment, Address, Flags) {
   const Answer answer = LockedMachine()->reserve(bytes, alignment);
   if (answer.outcome == Outcome::ok) *out = answer.address;
   return result_from(answer.outcome);
 }
 
-HBMSCOPE_EXPORTED Result cuMemAddressFree(Pointer begin, Size bytes) {
+HBMSCOPE_EXPORTED Result cuMemAddressFree(Address begin, Size bytes) {
   return result_from(LockedMachine()->release_reservation(begin, bytes));
 }
 
 // `offset` must be 0, as in the real driver.
-HBMSCOPE_EXPORTED Result cuMemMap(Pointer begin, Size bytes, Size offset, MemHandle handle, Flags) {
+HBMSCOPE_EXPORTED Result cuMemMap(Address begin, Size bytes, Size offset, MemHandle handle, Flags) {
   if (offset != 0) return error_invalid_value;
   log(LogLevel::memory, "cuMemMap(%#llx, %zu)", static_cast<unsigned long long>(begin), bytes);
   return result_from(LockedMachine()->map(begin, bytes, handle));
 }
 
-HBMSCOPE_EXPORTED Result cuMemUnmap(Pointer begin, Size bytes) {
+HBMSCOPE_EXPORTED Result cuMemUnmap(Address begin, Size bytes) {
   log(LogLevel::memory, "cuMemUnmap(%#llx, %zu)", static_cast<unsigned long long>(begin), bytes);
   return result_from(LockedMachine()->unmap(begin, bytes));
 }
 
-HBMSCOPE_EXPORTED Result cuMemSetAccess(Pointer begin, Size bytes, const AccessDescriptor*, Size) {
+HBMSCOPE_EXPORTED Result cuMemSetAccess(Address begin, Size bytes, const AccessDescriptor*, Size) {
   return result_from(LockedMachine()->set_access(begin, bytes));
 }
 
-HBMSCOPE_EXPORTED Result cuMemGetAccess(Flags* flags, const Location*, Pointer) {
+HBMSCOPE_EXPORTED Result cuMemGetAccess(Flags* flags, const Location*, Address) {
   *flags = 3;  // Read and write.
   return success;
 }
@@ -84,7 +84,8 @@ HBMSCOPE_EXPORTED Result cuMemGetAllocationPropertiesFromHandle(AllocationProper
   if (physical == nullptr) return error_invalid_value;
   *out = AllocationProperties{};
   out->type = 1;  // CU_MEM_ALLOCATION_TYPE_PINNED
-  out->location = {physical->device >= 0 ? location_device : 2, physical->device >= 0 ? physical->device : 0};
+  out->location = {physical->device >= 0 ? LocationType::device : LocationType::host,
+                   physical->device >= 0 ? physical->device : 0};
   return success;
 }
 

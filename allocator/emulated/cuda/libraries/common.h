@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#define HBMSCOPE_EXPORTED extern "C" __attribute__((visibility("default")))
+#include "allocator/emulated/cuda/exported.h"
 
 namespace hbmscope::device::libraries {
 
@@ -32,7 +32,7 @@ inline Status write_property(int which, int major, int minor, int patch, int* va
   return success;
 }
 
-// Of the emulated driver, if this process has loaded it; null: it hasn't.
+// A function of the emulated driver, or null if this process hasn't loaded it.
 void* find_in_driver(const char* name);
 // An empty kernel on a stream of the driver.
 void launch_on(Handle stream);

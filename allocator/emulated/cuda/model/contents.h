@@ -28,12 +28,12 @@ class Contents {
   std::uint64_t now() const { return launches_.load(std::memory_order_relaxed); }
 
   // The program is going to write this range: what overlaps it is forgotten. Returns false if the range must not be
-  // written, as there is no room left. `date`: of the values; null: now.
+  // written, as there is no room left. `date` is that of the values, and null means now.
   bool begin_write(Address begin, Bytes bytes, std::optional<std::uint64_t> date = {});
   // True if the program wrote exactly this range, and nothing of it since.
   bool is_known(Address begin, Bytes bytes);
-  // When what is read from this range was written, as a value of now(); null: it was never written as a whole, so a
-  // kernel must have computed it.
+  // When what is read from this range was written, as a value of now(). If it is null, it was never written as a whole,
+  // so a kernel must have computed it.
   std::optional<std::uint64_t> find_date(Address begin, Bytes bytes);
   // The program fills it with zeros. It reads as zeros anyway: this only dates them.
   void note_zeros(Address begin, Bytes bytes);

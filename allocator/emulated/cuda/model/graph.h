@@ -18,10 +18,10 @@ struct GraphNode {
   int type;  // CUgraphNodeType
   Graph* graph;
   std::vector<GraphNode*> dependencies;
-  std::vector<std::unique_ptr<Graph>> bodies;  // Of a conditional node, or the copy of a child graph.
-  int device = 0;                              // Of an allocation node, and the bytes that it takes.
+  std::vector<std::unique_ptr<Graph>> bodies;  // The bodies of a conditional node, or the copy of a child graph.
+  int device = 0;                              // Where an allocation node allocates, and how much.
   Bytes bytes = 0;
-  Address address = 0;  // Of an allocation node, or what a free node frees.
+  Address address = 0;  // What an allocation node allocated, or what a free node frees.
 };
 
 class Graph {

@@ -28,7 +28,7 @@ class Ledger {
     taken_bytes_ -= bytes;
     if (accounts_ != nullptr) accounts_->give_back(number_, bytes);
   }
-  // Of a request of the program.
+  // Notes the answer to a request of the program.
   Outcome noted(Bytes requested_bytes, Outcome outcome) {
     if (accounts_ != nullptr && outcome != Outcome::invalid)
       accounts_->note_answer(number_, requested_bytes, outcome == Outcome::out_of_memory);

@@ -44,7 +44,7 @@ class GraphMemory {
 
 // Small requests share pages of 2 MiB: two requests for 512 B take 2 MiB of a device, not 4 MiB. Assumed, because the
 // driver's rules are not public: requests of less than half a page share, they are rounded up to 512 B, the lowest
-// place that is large enough is used, and an empty page is given back at once. Pages are as large as the granularity;
+// place that is large enough is used, and an empty page is freed at once. Pages are as large as the granularity;
 // if that is 1 KiB or less, nothing shares.
 inline constexpr Bytes small_unit_bytes = 512;
 
@@ -73,7 +73,7 @@ class Device {
         ledger_(ledger),
         small_(granularity) {}
 
-  // A context takes memory for itself: the heap of printf and malloc, code, page tables. Each of a device's contexts
+  // A context needs memory for itself: the heap of printf and malloc, code, page tables. Each of a device's contexts
   // takes as much as the first.
   Outcome open_context();
   void close_context();
@@ -105,13 +105,13 @@ class Machine {
   // 0 <= ordinal < device_count().
   Device& device(int ordinal) { return *devices_[static_cast<std::size_t>(ordinal)]; }
 
-  // `context` is a number that the caller gives to a context, for free_all_of; 0: the memory belongs to none.
+  // `context` is a number that the caller gives to a context, for free_all_of. With 0 the memory belongs to none.
   Answer allocate(int device, Bytes bytes, std::uint64_t context = 0, Kind kind = Kind::device);
   // Memory of the host: it never counts as a device's. `device` is the one that is current.
   Answer allocate_host(int device, Bytes bytes, Kind kind, std::uint64_t context = 0);
   Outcome register_host(int device, Address begin, Bytes bytes);
   Outcome unregister_host(Address begin);
-  // Of any kind but mapped; `begin` as it was handed out.
+  // Frees memory of any kind but mapped. `begin` is as it was handed out.
   Outcome free(Address begin);
   // The context has ended, and with it the memory that was allocated in it: not pools, nor physical memory.
   void free_all_of(std::uint64_t context);

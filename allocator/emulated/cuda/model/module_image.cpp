@@ -37,7 +37,7 @@ struct Wrapper {
 struct FatHeader {
   std::uint32_t magic;
   std::uint16_t version, header_bytes;
-  std::uint64_t bytes;  // Of the entries.
+  std::uint64_t bytes;  // The size of the entries.
 };
 struct FatEntry {
   std::uint16_t kind, version;

@@ -7,7 +7,7 @@
 
 namespace hbmscope::device {
 
-using Address = std::uint64_t;  // Of device, host or managed memory: one address space, as with unified addressing.
+using Address = std::uint64_t;  // Device, host and managed memory are in one address space, as with unified addressing.
 
 // The driver's unit of physical memory, unless a setting changes it: what cuMemGetAllocationGranularity reports for
 // device memory.

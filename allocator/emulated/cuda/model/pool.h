@@ -20,7 +20,7 @@ struct PoolBytes {
 
 class Pool {
  public:
-  // `bytes_max` limits what the pool takes from the device; 0: no limit.
+  // `bytes_max` limits what the pool allocates from the device, unless it is 0.
   Pool(std::uint64_t id, int device, Bytes bytes_max, Bytes granularity = granularity_bytes)
       : id_(id), device_(device), bytes_max_(bytes_max), granularity_(granularity) {}
 

@@ -28,7 +28,8 @@ struct Range {
   Kind kind;
   int device;        // The device that holds it, or was current.
   std::uint64_t id;  // Never used twice in a process.
-  // The pool of pooled memory, the physical memory under mapped addresses, the context of all others; 0: none.
+  // The pool of pooled memory, the physical memory under mapped addresses, the context of all others. Without one it is
+  // 0.
   std::uint64_t owner = 0;
 };
 

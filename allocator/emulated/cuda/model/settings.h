@@ -21,11 +21,12 @@ struct Settings {
   std::string name = "NVIDIA H100 80GB HBM3";             // HBMSCOPE_DEVICE_NAME
   int compute_major = 9, compute_minor = 0;               // HBMSCOPE_DEVICE_COMPUTE, "9.0"
   int multiprocessors = 132;                              // HBMSCOPE_DEVICE_SMS
-  int cuda_version = 13000;   // HBMSCOPE_DEVICE_CUDA, the driver's version: 1000 x major + 10 x minor
-  int log_level = 0;          // HBMSCOPE_DEVICE_LOG, see log.h
-  std::string report_folder;  // HBMSCOPE_DEVICE_REPORT, with the accounts of all processes (accounts.h); empty: none
-  int fastest_device = 0;     // HBMSCOPE_DEVICE_FASTEST: comes first, unless CUDA_DEVICE_ORDER is PCI_BUS_ID
-  bool are_slices = false;    // HBMSCOPE_DEVICE_MIG: every device is a slice (MIG) of one GPU
+  int cuda_version = 13000;  // HBMSCOPE_DEVICE_CUDA, the driver's version: 1000 x major + 10 x minor
+  int log_level = 0;         // HBMSCOPE_DEVICE_LOG, see log.h
+  std::string
+      report_folder;        // HBMSCOPE_DEVICE_REPORT, with the accounts of all processes (accounts.h), if there is one
+  int fastest_device = 0;   // HBMSCOPE_DEVICE_FASTEST: comes first, unless CUDA_DEVICE_ORDER is PCI_BUS_ID
+  bool are_slices = false;  // HBMSCOPE_DEVICE_MIG: every device is a slice (MIG) of one GPU
   // CUDA_VISIBLE_DEVICES: the ordinals that the program sees, in its order. A list ends before the first entry that
   // names no device, as in CUDA.
   std::vector<int> visible_devices = {0};

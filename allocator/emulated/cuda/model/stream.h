@@ -18,8 +18,8 @@ namespace hbmscope::device {
 
 class Graph;
 
-inline constexpr std::uint64_t kernel_ns = 5'000;    // Of a launch, whatever it would compute.
-inline constexpr double copied_bytes_per_ns = 25.0;  // Of copies between host and device, about PCIe 4.0 x16.
+inline constexpr std::uint64_t kernel_ns = 5'000;    // A launch takes that long, whatever it would compute.
+inline constexpr double copied_bytes_per_ns = 25.0;  // The rate of copies between host and device, about PCIe 4.0 x16.
 
 class Stream {
  public:
@@ -45,7 +45,7 @@ class Stream {
   const int priority;
   const std::uint64_t id;
 
-  // The graph that the stream's work is recorded into instead of running; null: none. Set and read by the thread that
+  // The graph that the stream's work is recorded into instead of running, or null. Set and read by the thread that
   // captures.
   Graph* capture = nullptr;
   std::uint64_t capture_id = 0;
@@ -75,7 +75,7 @@ class Event {
   // On the stream's clock, at the last place that was reached.
   std::uint64_t time_ns();
 
-  // The capture that it was recorded in; null: none.
+  // The capture that it was recorded in, or null.
   Graph* capture = nullptr;
   std::uint64_t capture_id = 0;
 

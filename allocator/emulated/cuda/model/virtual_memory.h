@@ -28,7 +28,7 @@ class VirtualMemory {
   Answer create(Ledger* ledger, int device, Bytes bytes);
   const Physical* find(std::uint64_t id) const;
   Outcome retain(std::uint64_t id);
-  // Returns the physical memory if that was its last owner and it is mapped nowhere: the caller gives it back to the
+  // Returns the physical memory if that was its last owner and it is mapped nowhere: the caller returns it to the
   // ledger of its device.
   struct Gone {
     Outcome outcome = Outcome::invalid;

@@ -42,11 +42,11 @@ DriverCalls* find_driver() {
 thread_local Error last_error = success;
 
 // One reference to each primary context, for the life of the process.
-Handle primary_context(const DriverCalls& calls, int device) {
+Object primary_context(const DriverCalls& calls, int device) {
   static std::mutex mutex;
-  static std::map<int, Handle> retained;
+  static std::map<int, Object> retained;
   std::lock_guard lock(mutex);
-  Handle& context = retained[device];
+  Object& context = retained[device];
   if (context == nullptr) calls.cuDevicePrimaryCtxRetain(&context, device);
   return context;
 }
@@ -60,7 +60,7 @@ const DriverCalls& driver_calls() {
 
 const DriverCalls& driver_with_context() {
   const DriverCalls& calls = driver_calls();
-  Handle current = nullptr;
+  Object current = nullptr;
   calls.cuCtxGetCurrent(&current);
   if (current == nullptr) calls.cuCtxSetCurrent(primary_context(calls, device_of_thread()));
   return calls;
@@ -85,7 +85,7 @@ HBMSCOPE_EXPORTED Error cudaSetDevice(int device) {
   driver_calls().cuDeviceGetCount(&count);
   if (device < 0 || device >= count) return keep(error_invalid_device);
   device_of_thread() = device;
-  Handle context = primary_context(driver_calls(), device);
+  Object context = primary_context(driver_calls(), device);
   return keep(context == nullptr ? error_out_of_memory : driver_calls().cuCtxSetCurrent(context));
 }
 HBMSCOPE_EXPORTED Error cudaInitDevice(int device, unsigned, unsigned) {

@@ -2,10 +2,12 @@
 // cuGetProcAddress hands out the rest. So a tool that watches the driver's entry points sees these calls too.
 #pragma once
 
-#include "allocator/emulated/cuda/driver/abi.h"
+#include "allocator/emulated/cuda/exported.h"
+#include "collector/abi/cuda.h"
 
 namespace hbmscope::device::runtime {
 
+using namespace cuda;
 using namespace driver;
 using Error = int;  // cudaError_t; its values are the driver's.
 
@@ -24,84 +26,84 @@ using HostFunction = void (*)(void*);
   X(cuDeviceGetByPCIBusId, 4010, (int*, const char*))                                                       \
   X(cuDeviceCanAccessPeer, 4000, (int*, int, int))                                                          \
   X(cuDeviceGetP2PAttribute, 8000, (int*, int, int, int))                                                   \
-  X(cuDevicePrimaryCtxRetain, 7000, (Handle*, int))                                                         \
+  X(cuDevicePrimaryCtxRetain, 7000, (Object*, int))                                                         \
   X(cuDevicePrimaryCtxReset, 11000, (int))                                                                  \
-  X(cuCtxGetCurrent, 4000, (Handle*))                                                                       \
-  X(cuCtxSetCurrent, 4000, (Handle))                                                                        \
+  X(cuCtxGetCurrent, 4000, (Object*))                                                                       \
+  X(cuCtxSetCurrent, 4000, (Object))                                                                        \
   X(cuCtxGetDevice, 2000, (int*))                                                                           \
   X(cuCtxSynchronize, 2000, ())                                                                             \
   X(cuCtxGetStreamPriorityRange, 5050, (int*, int*))                                                        \
   X(cuCtxGetLimit, 3010, (Size*, int))                                                                      \
   X(cuMemGetInfo, 3020, (Size*, Size*))                                                                     \
-  X(cuMemAlloc, 3020, (Pointer*, Size))                                                                     \
-  X(cuMemAllocPitch, 3020, (Pointer*, Size*, Size, Size, unsigned))                                         \
-  X(cuMemAllocManaged, 6000, (Pointer*, Size, unsigned))                                                    \
-  X(cuMemFree, 3020, (Pointer))                                                                             \
+  X(cuMemAlloc, 3020, (Address*, Size))                                                                     \
+  X(cuMemAllocPitch, 3020, (Address*, Size*, Size, Size, unsigned))                                         \
+  X(cuMemAllocManaged, 6000, (Address*, Size, unsigned))                                                    \
+  X(cuMemFree, 3020, (Address))                                                                             \
   X(cuMemHostAlloc, 2020, (void**, Size, unsigned))                                                         \
   X(cuMemFreeHost, 2000, (void*))                                                                           \
   X(cuMemHostRegister, 6050, (void*, Size, unsigned))                                                       \
   X(cuMemHostUnregister, 4000, (void*))                                                                     \
-  X(cuMemHostGetDevicePointer, 3020, (Pointer*, void*, unsigned))                                           \
-  X(cuPointerGetAttributes, 7000, (unsigned, const int*, void**, Pointer))                                  \
-  X(cuIpcGetMemHandle, 4010, (IpcHandle*, Pointer))                                                         \
-  X(cuIpcOpenMemHandle, 11000, (Pointer*, IpcHandle, unsigned))                                             \
-  X(cuIpcGetEventHandle, 4010, (IpcHandle*, Handle))                                                        \
-  X(cuIpcOpenEventHandle, 4010, (Handle*, IpcHandle))                                                       \
-  X(cuIpcCloseMemHandle, 4010, (Pointer))                                                                   \
-  X(cuMemAllocAsync, 11020, (Pointer*, Size, Handle))                                                       \
-  X(cuMemAllocFromPoolAsync, 11020, (Pointer*, Size, Handle, Handle))                                       \
-  X(cuMemFreeAsync, 11020, (Pointer, Handle))                                                               \
-  X(cuMemPoolCreate, 11020, (Handle*, const PoolProperties*))                                               \
-  X(cuMemPoolDestroy, 11020, (Handle))                                                                      \
-  X(cuMemPoolTrimTo, 11020, (Handle, Size))                                                                 \
-  X(cuMemPoolSetAttribute, 11020, (Handle, int, void*))                                                     \
-  X(cuMemPoolGetAttribute, 11020, (Handle, int, void*))                                                     \
-  X(cuDeviceGetDefaultMemPool, 11020, (Handle*, int))                                                       \
-  X(cuDeviceGetMemPool, 11020, (Handle*, int))                                                              \
-  X(cuDeviceSetMemPool, 11020, (int, Handle))                                                               \
-  X(cuMemcpy, 4000, (Pointer, Pointer, Size))                                                               \
-  X(cuMemcpyAsync, 4000, (Pointer, Pointer, Size, Handle))                                                  \
+  X(cuMemHostGetDevicePointer, 3020, (Address*, void*, unsigned))                                           \
+  X(cuPointerGetAttributes, 7000, (unsigned, const int*, void**, Address))                                  \
+  X(cuIpcGetMemHandle, 4010, (IpcHandle*, Address))                                                         \
+  X(cuIpcOpenMemHandle, 11000, (Address*, IpcHandle, unsigned))                                             \
+  X(cuIpcGetEventHandle, 4010, (IpcHandle*, Object))                                                        \
+  X(cuIpcOpenEventHandle, 4010, (Object*, IpcHandle))                                                       \
+  X(cuIpcCloseMemHandle, 4010, (Address))                                                                   \
+  X(cuMemAllocAsync, 11020, (Address*, Size, Object))                                                       \
+  X(cuMemAllocFromPoolAsync, 11020, (Address*, Size, Object, Object))                                       \
+  X(cuMemFreeAsync, 11020, (Address, Object))                                                               \
+  X(cuMemPoolCreate, 11020, (Object*, const PoolProperties*))                                               \
+  X(cuMemPoolDestroy, 11020, (Object))                                                                      \
+  X(cuMemPoolTrimTo, 11020, (Object, Size))                                                                 \
+  X(cuMemPoolSetAttribute, 11020, (Object, int, void*))                                                     \
+  X(cuMemPoolGetAttribute, 11020, (Object, int, void*))                                                     \
+  X(cuDeviceGetDefaultMemPool, 11020, (Object*, int))                                                       \
+  X(cuDeviceGetMemPool, 11020, (Object*, int))                                                              \
+  X(cuDeviceSetMemPool, 11020, (int, Object))                                                               \
+  X(cuMemcpy, 4000, (Address, Address, Size))                                                               \
+  X(cuMemcpyAsync, 4000, (Address, Address, Size, Object))                                                  \
   X(cuMemcpy2D, 3020, (const Copy2d*))                                                                      \
-  X(cuMemcpy2DAsync, 3020, (const Copy2d*, Handle))                                                         \
-  X(cuMemsetD8, 3020, (Pointer, unsigned char, Size))                                                       \
-  X(cuMemsetD8Async, 3020, (Pointer, unsigned char, Size, Handle))                                          \
-  X(cuMemsetD2D8Async, 3020, (Pointer, Size, unsigned char, Size, Size, Handle))                            \
-  X(cuStreamCreateWithPriority, 5050, (Handle*, unsigned, int))                                             \
-  X(cuStreamDestroy, 4000, (Handle))                                                                        \
-  X(cuStreamSynchronize, 2000, (Handle))                                                                    \
-  X(cuStreamQuery, 2000, (Handle))                                                                          \
-  X(cuStreamGetPriority, 5050, (Handle, int*))                                                              \
-  X(cuStreamGetFlags, 5050, (Handle, unsigned*))                                                            \
-  X(cuStreamGetId, 12000, (Handle, unsigned long long*))                                                    \
-  X(cuStreamWaitEvent, 3020, (Handle, Handle, unsigned))                                                    \
-  X(cuLaunchHostFunc, 10000, (Handle, HostFunction, void*))                                                 \
-  X(cuStreamAddCallback, 5000, (Handle, void (*)(Handle, Result, void*), void*, unsigned))                  \
-  X(cuStreamBeginCapture, 10010, (Handle, int))                                                             \
-  X(cuStreamEndCapture, 10000, (Handle, Handle*))                                                           \
-  X(cuStreamIsCapturing, 10000, (Handle, int*))                                                             \
-  X(cuStreamGetCaptureInfo, 11030, (Handle, int*, std::uint64_t*, Handle*, const Handle**, Size*))          \
+  X(cuMemcpy2DAsync, 3020, (const Copy2d*, Object))                                                         \
+  X(cuMemsetD8, 3020, (Address, unsigned char, Size))                                                       \
+  X(cuMemsetD8Async, 3020, (Address, unsigned char, Size, Object))                                          \
+  X(cuMemsetD2D8Async, 3020, (Address, Size, unsigned char, Size, Size, Object))                            \
+  X(cuStreamCreateWithPriority, 5050, (Object*, unsigned, int))                                             \
+  X(cuStreamDestroy, 4000, (Object))                                                                        \
+  X(cuStreamSynchronize, 2000, (Object))                                                                    \
+  X(cuStreamQuery, 2000, (Object))                                                                          \
+  X(cuStreamGetPriority, 5050, (Object, int*))                                                              \
+  X(cuStreamGetFlags, 5050, (Object, unsigned*))                                                            \
+  X(cuStreamGetId, 12000, (Object, unsigned long long*))                                                    \
+  X(cuStreamWaitEvent, 3020, (Object, Object, unsigned))                                                    \
+  X(cuLaunchHostFunc, 10000, (Object, HostFunction, void*))                                                 \
+  X(cuStreamAddCallback, 5000, (Object, void (*)(Object, Result, void*), void*, unsigned))                  \
+  X(cuStreamBeginCapture, 10010, (Object, int))                                                             \
+  X(cuStreamEndCapture, 10000, (Object, Object*))                                                           \
+  X(cuStreamIsCapturing, 10000, (Object, int*))                                                             \
+  X(cuStreamGetCaptureInfo, 11030, (Object, int*, std::uint64_t*, Object*, const Object**, Size*))          \
   X(cuThreadExchangeStreamCaptureMode, 10010, (int*))                                                       \
-  X(cuEventCreate, 2000, (Handle*, unsigned))                                                               \
-  X(cuEventDestroy, 4000, (Handle))                                                                         \
-  X(cuEventRecord, 2000, (Handle, Handle))                                                                  \
-  X(cuEventQuery, 2000, (Handle))                                                                           \
-  X(cuEventSynchronize, 2000, (Handle))                                                                     \
-  X(cuEventElapsedTime, 2000, (float*, Handle, Handle))                                                     \
-  X(cuGraphCreate, 10000, (Handle*, unsigned))                                                              \
-  X(cuGraphDestroy, 10000, (Handle))                                                                        \
-  X(cuGraphClone, 10000, (Handle*, Handle))                                                                 \
-  X(cuGraphAddEmptyNode, 10000, (Handle*, Handle, const Handle*, Size))                                     \
-  X(cuGraphGetNodes, 10000, (Handle, Handle*, Size*))                                                       \
-  X(cuGraphGetRootNodes, 10000, (Handle, Handle*, Size*))                                                   \
-  X(cuGraphNodeGetType, 10000, (Handle, int*))                                                              \
-  X(cuGraphNodeGetDependencies, 10000, (Handle, Handle*, Size*))                                            \
-  X(cuGraphInstantiateWithFlags, 11040, (Handle*, Handle, Flags))                                           \
-  X(cuGraphExecDestroy, 10000, (Handle))                                                                    \
-  X(cuGraphLaunch, 10000, (Handle, Handle))                                                                 \
-  X(cuLibraryLoadData, 12000, (Handle*, const void*, int*, void**, unsigned, int*, void**, unsigned))       \
-  X(cuLibraryGetKernel, 12000, (Handle*, Handle, const char*))                                              \
+  X(cuEventCreate, 2000, (Object*, unsigned))                                                               \
+  X(cuEventDestroy, 4000, (Object))                                                                         \
+  X(cuEventRecord, 2000, (Object, Object))                                                                  \
+  X(cuEventQuery, 2000, (Object))                                                                           \
+  X(cuEventSynchronize, 2000, (Object))                                                                     \
+  X(cuEventElapsedTime, 2000, (float*, Object, Object))                                                     \
+  X(cuGraphCreate, 10000, (Object*, unsigned))                                                              \
+  X(cuGraphDestroy, 10000, (Object))                                                                        \
+  X(cuGraphClone, 10000, (Object*, Object))                                                                 \
+  X(cuGraphAddEmptyNode, 10000, (Object*, Object, const Object*, Size))                                     \
+  X(cuGraphGetNodes, 10000, (Object, Object*, Size*))                                                       \
+  X(cuGraphGetRootNodes, 10000, (Object, Object*, Size*))                                                   \
+  X(cuGraphNodeGetType, 10000, (Object, int*))                                                              \
+  X(cuGraphNodeGetDependencies, 10000, (Object, Object*, Size*))                                            \
+  X(cuGraphInstantiateWithFlags, 11040, (Object*, Object, Flags))                                           \
+  X(cuGraphExecDestroy, 10000, (Object))                                                                    \
+  X(cuGraphLaunch, 10000, (Object, Object))                                                                 \
+  X(cuLibraryLoadData, 12000, (Object*, const void*, int*, void**, unsigned, int*, void**, unsigned))       \
+  X(cuLibraryGetKernel, 12000, (Object*, Object, const char*))                                              \
   X(cuLaunchKernel, 4000,                                                                                   \
-    (Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void**, void**)) \
+    (Object, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Object, void**, void**)) \
   X(cuGetErrorName, 6000, (Result, const char**))                                                           \
   X(cuGetErrorString, 6000, (Result, const char**))
 

@@ -17,19 +17,19 @@ struct Dimensions {  // dim3
 struct CallConfiguration {
   Dimensions grid, block;
   Size shared_bytes;
-  Handle stream;
+  Object stream;
 };
 thread_local CallConfiguration pushed;
 
 struct Kernel {
   std::string name;
   const void* image;        // The fat binary that it came from.
-  Handle loaded = nullptr;  // CUfunction, from the first launch on.
+  Object loaded = nullptr;  // CUfunction, from the first launch on.
 };
 struct Kernels {
   std::mutex mutex;
   std::unordered_map<const void*, Kernel> by_stub;
-  std::unordered_map<const void*, Handle> libraries;  // By image.
+  std::unordered_map<const void*, Object> libraries;  // By image.
 };
 Kernels& kernels() {
   static Kernels* all = new Kernels;
@@ -37,21 +37,21 @@ Kernels& kernels() {
 }
 
 // Null: no such kernel is registered.
-Handle find_kernel(const void* stub) {
+Object find_kernel(const void* stub) {
   const DriverCalls& driver = driver_with_context();
   std::lock_guard lock(kernels().mutex);
   const auto found = kernels().by_stub.find(stub);
   if (found == kernels().by_stub.end()) return nullptr;
   Kernel& kernel = found->second;
   if (kernel.loaded != nullptr) return kernel.loaded;
-  Handle& library = kernels().libraries[kernel.image];
+  Object& library = kernels().libraries[kernel.image];
   if (library == nullptr) driver.cuLibraryLoadData(&library, kernel.image, nullptr, nullptr, 0, nullptr, nullptr, 0);
   if (library != nullptr) driver.cuLibraryGetKernel(&kernel.loaded, library, kernel.name.c_str());
   return kernel.loaded;
 }
 
-Error launch(const void* stub, Dimensions grid, Dimensions block, void** arguments, Size shared_bytes, Handle stream) {
-  Handle kernel = find_kernel(stub);
+Error launch(const void* stub, Dimensions grid, Dimensions block, void** arguments, Size shared_bytes, Object stream) {
+  Object kernel = find_kernel(stub);
   if (kernel == nullptr) return keep(98);  // cudaErrorInvalidDeviceFunction
   return keep(driver_with_context().cuLaunchKernel(kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
                                                    static_cast<unsigned>(shared_bytes), stream, arguments, nullptr));
@@ -98,12 +98,12 @@ HBMSCOPE_EXPORTED void __cudaRegisterHostVar(void**, const char*, char*, Size) {
 HBMSCOPE_EXPORTED void __cudaRegisterUnifiedTable(void**, void*) {}
 
 HBMSCOPE_EXPORTED unsigned __cudaPushCallConfiguration(Dimensions grid, Dimensions block, Size shared_bytes,
-                                                       Handle stream) {
+                                                       Object stream) {
   pushed = {grid, block, shared_bytes, stream};
   return 0;
 }
 HBMSCOPE_EXPORTED Error __cudaPopCallConfiguration(Dimensions* grid, Dimensions* block, Size* shared_bytes,
-                                                   Handle* stream) {
+                                                   Object* stream) {
   *grid = pushed.grid;
   *block = pushed.block;
   *shared_bytes = pushed.shared_bytes;
@@ -111,36 +111,36 @@ HBMSCOPE_EXPORTED Error __cudaPopCallConfiguration(Dimensions* grid, Dimensions*
   return success;
 }
 
-HBMSCOPE_EXPORTED Error __cudaGetKernel(Handle* out, const void* stub) {
+HBMSCOPE_EXPORTED Error __cudaGetKernel(Object* out, const void* stub) {
   *out = find_kernel(stub);
   return success;
 }
-HBMSCOPE_EXPORTED Error cudaGetKernel(Handle* out, const void* stub) {
+HBMSCOPE_EXPORTED Error cudaGetKernel(Object* out, const void* stub) {
   return __cudaGetKernel(out, stub);
 }
-HBMSCOPE_EXPORTED Error cudaGetFuncBySymbol(Handle* out, const void* stub) {
+HBMSCOPE_EXPORTED Error cudaGetFuncBySymbol(Object* out, const void* stub) {
   return __cudaGetKernel(out, stub);
 }
 
 // With a kernel from __cudaGetKernel instead of a stub.
-HBMSCOPE_EXPORTED Error __cudaLaunchKernel(Handle kernel, Dimensions grid, Dimensions block, void** arguments,
-                                           Size shared_bytes, Handle stream) {
+HBMSCOPE_EXPORTED Error __cudaLaunchKernel(Object kernel, Dimensions grid, Dimensions block, void** arguments,
+                                           Size shared_bytes, Object stream) {
   return keep(driver_with_context().cuLaunchKernel(kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
                                                    static_cast<unsigned>(shared_bytes), stream, arguments, nullptr));
 }
 HBMSCOPE_EXPORTED Error cudaLaunchKernel(const void* stub, Dimensions grid, Dimensions block, void** arguments,
-                                         Size shared_bytes, Handle stream) {
+                                         Size shared_bytes, Object stream) {
   return launch(stub, grid, block, arguments, shared_bytes, stream);
 }
 HBMSCOPE_EXPORTED Error cudaLaunchCooperativeKernel(const void* stub, Dimensions grid, Dimensions block,
-                                                    void** arguments, Size shared_bytes, Handle stream) {
+                                                    void** arguments, Size shared_bytes, Object stream) {
   return launch(stub, grid, block, arguments, shared_bytes, stream);
 }
 
 struct ExtendedConfiguration {  // cudaLaunchConfig_t
   Dimensions grid, block;
   Size shared_bytes;
-  Handle stream;
+  Object stream;
   void* attributes;
   unsigned attribute_count;
 };

@@ -7,11 +7,11 @@ using namespace hbmscope::device::runtime;
 
 namespace {
 
-Pointer pointer_from(const void* at) {
-  return reinterpret_cast<Pointer>(at);
+Address pointer_from(const void* at) {
+  return reinterpret_cast<Address>(at);
 }
-Pointer* pointer_from(void** at) {
-  return reinterpret_cast<Pointer*>(at);
+Address* pointer_from(void** at) {
+  return reinterpret_cast<Address*>(at);
 }
 
 struct PointerAttributes {  // cudaPointerAttributes
@@ -112,13 +112,13 @@ HBMSCOPE_EXPORTED Error cudaIpcCloseMemHandle(void* at) {
 HBMSCOPE_EXPORTED Error cudaMemcpy(void* to, const void* from, Size bytes, int) {
   return keep(driver_with_context().cuMemcpy(pointer_from(to), pointer_from(from), bytes));
 }
-HBMSCOPE_EXPORTED Error cudaMemcpyAsync(void* to, const void* from, Size bytes, int, Handle stream) {
+HBMSCOPE_EXPORTED Error cudaMemcpyAsync(void* to, const void* from, Size bytes, int, Object stream) {
   return keep(driver_with_context().cuMemcpyAsync(pointer_from(to), pointer_from(from), bytes, stream));
 }
 HBMSCOPE_EXPORTED Error cudaMemcpyPeer(void* to, int, const void* from, int, Size bytes) {
   return cudaMemcpy(to, from, bytes, 0);
 }
-HBMSCOPE_EXPORTED Error cudaMemcpyPeerAsync(void* to, int, const void* from, int, Size bytes, Handle stream) {
+HBMSCOPE_EXPORTED Error cudaMemcpyPeerAsync(void* to, int, const void* from, int, Size bytes, Object stream) {
   return cudaMemcpyAsync(to, from, bytes, 0, stream);
 }
 HBMSCOPE_EXPORTED Error cudaMemcpy2D(void* to, Size to_pitch, const void* from, Size from_pitch, Size width,
@@ -127,54 +127,54 @@ HBMSCOPE_EXPORTED Error cudaMemcpy2D(void* to, Size to_pitch, const void* from, 
   return keep(driver_with_context().cuMemcpy2D(&copy));
 }
 HBMSCOPE_EXPORTED Error cudaMemcpy2DAsync(void* to, Size to_pitch, const void* from, Size from_pitch, Size width,
-                                          Size height, int, Handle stream) {
+                                          Size height, int, Object stream) {
   const Copy2d copy = copy_of_rows(to, to_pitch, from, from_pitch, width, height);
   return keep(driver_with_context().cuMemcpy2DAsync(&copy, stream));
 }
 HBMSCOPE_EXPORTED Error cudaMemset(void* to, int value, Size bytes) {
   return keep(driver_with_context().cuMemsetD8(pointer_from(to), static_cast<unsigned char>(value), bytes));
 }
-HBMSCOPE_EXPORTED Error cudaMemsetAsync(void* to, int value, Size bytes, Handle stream) {
+HBMSCOPE_EXPORTED Error cudaMemsetAsync(void* to, int value, Size bytes, Object stream) {
   return keep(
       driver_with_context().cuMemsetD8Async(pointer_from(to), static_cast<unsigned char>(value), bytes, stream));
 }
-HBMSCOPE_EXPORTED Error cudaMemset2DAsync(void* to, Size pitch, int value, Size width, Size height, Handle stream) {
+HBMSCOPE_EXPORTED Error cudaMemset2DAsync(void* to, Size pitch, int value, Size width, Size height, Object stream) {
   return keep(driver_with_context().cuMemsetD2D8Async(pointer_from(to), pitch, static_cast<unsigned char>(value), width,
                                                       height, stream));
 }
 
-HBMSCOPE_EXPORTED Error cudaMallocAsync(void** out, Size bytes, Handle stream) {
+HBMSCOPE_EXPORTED Error cudaMallocAsync(void** out, Size bytes, Object stream) {
   *out = nullptr;
   const DriverCalls& driver = driver_with_context();
   return bytes == 0 ? success : keep(driver.cuMemAllocAsync(pointer_from(out), bytes, stream));
 }
-HBMSCOPE_EXPORTED Error cudaMallocFromPoolAsync(void** out, Size bytes, Handle pool, Handle stream) {
+HBMSCOPE_EXPORTED Error cudaMallocFromPoolAsync(void** out, Size bytes, Object pool, Object stream) {
   return keep(driver_with_context().cuMemAllocFromPoolAsync(pointer_from(out), bytes, pool, stream));
 }
-HBMSCOPE_EXPORTED Error cudaFreeAsync(void* at, Handle stream) {
+HBMSCOPE_EXPORTED Error cudaFreeAsync(void* at, Object stream) {
   return keep(driver_with_context().cuMemFreeAsync(pointer_from(at), stream));
 }
-HBMSCOPE_EXPORTED Error cudaMemPoolCreate(Handle* out, const PoolProperties* properties) {
+HBMSCOPE_EXPORTED Error cudaMemPoolCreate(Object* out, const PoolProperties* properties) {
   return keep(driver_with_context().cuMemPoolCreate(out, properties));
 }
-HBMSCOPE_EXPORTED Error cudaMemPoolDestroy(Handle pool) {
+HBMSCOPE_EXPORTED Error cudaMemPoolDestroy(Object pool) {
   return keep(driver_with_context().cuMemPoolDestroy(pool));
 }
-HBMSCOPE_EXPORTED Error cudaMemPoolTrimTo(Handle pool, Size kept_bytes) {
+HBMSCOPE_EXPORTED Error cudaMemPoolTrimTo(Object pool, Size kept_bytes) {
   return keep(driver_with_context().cuMemPoolTrimTo(pool, kept_bytes));
 }
-HBMSCOPE_EXPORTED Error cudaMemPoolSetAttribute(Handle pool, int attribute, void* value) {
+HBMSCOPE_EXPORTED Error cudaMemPoolSetAttribute(Object pool, int attribute, void* value) {
   return keep(driver_with_context().cuMemPoolSetAttribute(pool, attribute, value));
 }
-HBMSCOPE_EXPORTED Error cudaMemPoolGetAttribute(Handle pool, int attribute, void* value) {
+HBMSCOPE_EXPORTED Error cudaMemPoolGetAttribute(Object pool, int attribute, void* value) {
   return keep(driver_with_context().cuMemPoolGetAttribute(pool, attribute, value));
 }
-HBMSCOPE_EXPORTED Error cudaDeviceGetDefaultMemPool(Handle* out, int device) {
+HBMSCOPE_EXPORTED Error cudaDeviceGetDefaultMemPool(Object* out, int device) {
   return keep(driver_with_context().cuDeviceGetDefaultMemPool(out, device));
 }
-HBMSCOPE_EXPORTED Error cudaDeviceGetMemPool(Handle* out, int device) {
+HBMSCOPE_EXPORTED Error cudaDeviceGetMemPool(Object* out, int device) {
   return keep(driver_with_context().cuDeviceGetMemPool(out, device));
 }
-HBMSCOPE_EXPORTED Error cudaDeviceSetMemPool(int device, Handle pool) {
+HBMSCOPE_EXPORTED Error cudaDeviceSetMemPool(int device, Object pool) {
   return keep(driver_with_context().cuDeviceSetMemPool(device, pool));
 }

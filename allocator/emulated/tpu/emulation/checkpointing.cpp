@@ -60,7 +60,7 @@ class Rewriter {
       }
   }
 
-  // The segment of the operation that writes the value; empty: no writer, or it has no segment.
+  // The segment of the operation that writes the value. Empty if there is no writer, or it has no segment.
   std::string segment_of(std::uint32_t value) const {
     return writer_[value] == nobody ? std::string() : in_.operations[writer_[value]].segment;
   }

@@ -419,7 +419,7 @@ class Emulator final : private HbmRuntime::Listener {
   };
   std::map<std::string, Gone> gone_;
   std::map<std::string, Buffer> buffers_;
-  std::map<std::uint32_t, std::uint64_t> outputs_;  // Of the current run: value -> address.
+  std::map<std::uint32_t, std::uint64_t> outputs_;  // The current run's: value -> address.
   std::vector<std::optional<bool>> is_compiled_;    // By program; no value: not tried.
   std::size_t step_ = 0;
   std::uint64_t host_end_ = 0, numbers_ = 0;

@@ -21,7 +21,7 @@ std::uint64_t ceil_of(std::uint64_t whole, std::uint64_t parts) {
   return whole / parts + (whole % parts != 0 ? 1 : 0);
 }
 
-// The number of parts of dimension `dimension`; 0: an axis is unknown.
+// The number of parts of dimension `dimension`, or 0 if an axis is unknown.
 std::uint64_t parts_of(const ArraySpec& array, const Mesh& mesh, std::size_t dimension) {
   std::uint64_t parts = 1;
   if (dimension >= array.sharding.size()) return parts;

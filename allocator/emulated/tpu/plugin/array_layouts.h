@@ -14,7 +14,7 @@ struct Generation;
 
 namespace hbmscope::allocator::tpu::plugin {
 
-// Of an array with a certain type and dimensions.
+// The layout of an array with a certain type and dimensions.
 struct ArrayLayout {
   std::string text;                             // "{1,0:T(8,128)}"
   std::uint64_t bytes = 0, unpadded_bytes = 0;  // In HBM.
@@ -32,11 +32,11 @@ const ArrayLayout* layout_from(const Generation& generation, int type, const std
 // The layout with this text, or libtpu's default if it is empty.
 const ArrayLayout* layout_or_default(const Topology* topology, const Generation& generation, int type,
                                      const std::vector<std::int64_t>& dimensions, std::string_view text);
-// XLA's text of a layout in PJRT's form; empty: strides, or none.
+// XLA's text of a layout in PJRT's form, or empty if that has strides or is missing.
 std::string text_from_layout(const BufferLayout* layout);
 
 const char* name_of_type(int type);  // "bf16"; "?": unknown.
-// Of a row-major array on the host, where values of less than a byte take a byte.
+// The size of a row-major array on the host, where values of less than a byte occupy a byte.
 std::uint64_t host_bytes(int type, const std::vector<std::int64_t>& dimensions);
 std::uint64_t host_bytes_of_value(int type);
 

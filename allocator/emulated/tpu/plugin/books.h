@@ -21,7 +21,7 @@ namespace hbmscope::allocator::tpu::plugin {
 struct Block {
   std::uint64_t address = 0;  // As reported: no two devices share one.
   std::uint64_t bytes = 0, requested_bytes = 0;
-  std::uint64_t last_execution = 0;  // That uses it, as the device counts them; 0: none.
+  std::uint64_t last_execution = 0;  // The last one that uses it, as the device counts them, or 0.
 };
 
 class DeviceBooks final : private HbmRuntime::Listener {

@@ -23,7 +23,7 @@ const ArrayLayout* layout_for(const Client& client, int type, const std::vector<
 // As the caller wants it; otherwise in the order that the array has on the device.
 std::vector<std::int64_t> host_strides(const Buffer& buffer, const BufferLayout* wanted, std::uint64_t bytes_of_value) {
   if (wanted == nullptr) return strides_from(buffer.dimensions, buffer.layout->minor_to_major, bytes_of_value);
-  // Of the union, strides have their pointer and count where tiled layouts have the order of dimensions.
+  // In the union strides have their pointer and count where tiled layouts have the order of dimensions.
   const std::span numbers(wanted->tiled.minor_to_major, wanted->tiled.minor_to_major_count);
   if (wanted->kind == BufferLayout::has_strides) return {numbers.begin(), numbers.end()};
   return strides_from(buffer.dimensions, numbers, bytes_of_value);

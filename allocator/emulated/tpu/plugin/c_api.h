@@ -1,5 +1,5 @@
-// What this plugin uses of PJRT's C API (xla/pjrt/c/pjrt_c_api.h and its extensions). Arguments of functions only grow
-// at their ends: a caller says how much it knows in `struct_bytes`. Seen in versions 0.72 to 0.116.
+// What this plugin uses of PJRT's C API (xla/pjrt/c/pjrt_c_api.h and its extensions) besides collector/abi/pjrt.h:
+// arguments with its own objects. Seen in versions 0.72 to 0.116.
 //
 // Every object that the plugin hands out begins with a null pointer: since version 0.105 jaxlib takes the first word of
 // some for a table of functions, and null for none.
@@ -8,13 +8,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "collector/abi/pjrt.h"
+
 namespace hbmscope::allocator::tpu::plugin {
 
-// Of the caller, or of libtpu; only pointers to them are known here.
+// Objects of the caller or of libtpu: only pointers to them are known here.
 struct Topology;
 struct DeviceDescription;
 struct RealExecutable;
-// Of this plugin (objects.h).
+// Objects of this plugin (objects.h).
 struct Error;
 struct Event;
 struct Client;
@@ -68,55 +70,14 @@ enum ExtensionType {
   shardings_extension = 19
 };
 
-struct Head {
-  std::size_t struct_bytes;
-  void* extension;
-};
-// Most functions get an object and answer with one value, a text or a list.
-template <class Object, class Value>
-struct Query : Head {
-  Object* object;
-  Value value;
-};
-template <class Object>
-struct Command : Head {
-  Object* object;
-};
-template <class Object>
-struct TextQuery : Head {
-  Object* object;
-  const char* text;  // Without a zero at its end.
-  std::size_t bytes;
-};
-template <class Object, class Item>
-struct ListQuery : Head {
-  Object* object;
-  Item* items;
-  std::size_t count;
-};
-template <class Object, class Item>
-struct CountedListQuery : Head {
-  Object* object;
-  std::size_t count;
-  Item* items;
-};
-// A list of texts.
-template <class Object>
-struct TextListQuery : Head {
-  Object* object;
-  std::size_t count;
-  const char* const* texts;
-  const std::size_t* bytes;
-};
-// Bytes that the caller frees with `deleter(owner)`.
-template <class Object>
-struct BytesQuery : Head {
-  Object* object;
-  const char* bytes;
-  std::size_t size;
-  void* owner;
-  void (*deleter)(void* owner);
-};
+using pjrt::BytesQuery;
+using pjrt::Command;
+using pjrt::CountedListQuery;
+using pjrt::Head;
+using pjrt::ListQuery;
+using pjrt::Query;
+using pjrt::TextListQuery;
+using pjrt::TextQuery;
 
 struct NamedValue : Head {
   const char* name;
@@ -198,7 +159,7 @@ struct DeviceAssignmentArguments : Head {
 struct TiledLayout : Head {
   const std::int64_t* minor_to_major;
   std::size_t minor_to_major_count;
-  const std::int64_t* tile_dimensions;  // Of all tiles, one after the other.
+  const std::int64_t* tile_dimensions;  // All tiles' dimensions, one after the other.
   const std::size_t* tile_ranks;
   std::size_t tile_count;
 };
@@ -292,18 +253,8 @@ struct DeviceAttributesArguments : Head {
 };
 
 // Executables.
-struct DimensionsArguments : Head {
-  Executable* executable;
-  std::size_t count;
-  const std::int64_t* dimensions;  // Of all outputs, one after the other.
-  const std::size_t* ranks;
-};
 template <class AnyExecutable>
-struct CompiledMemoryArguments : Head {  // Bytes, of one device.
-  AnyExecutable* executable;
-  std::int64_t code, arguments, outputs, aliased, temporaries;
-  std::int64_t host_code, host_arguments, host_outputs, host_aliased, host_temporaries;
-  std::int64_t peak;
+struct CompiledMemoryArguments : pjrt::CompiledMemoryQuery<AnyExecutable> {
   std::int64_t total;  // Since 0.90.
 };
 struct DeserializeArguments : Head {

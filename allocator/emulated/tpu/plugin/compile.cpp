@@ -220,7 +220,7 @@ void note_refusal(Client& client, const std::string& program, std::string_view o
   ++client.account->compiler_refusals;
   client.account->refused_program.set(program);
   const auto needed_bytes = needed_bytes_in(fault.text);
-  if (!needed_bytes) return;  // Of another memory than HBM, which has no heap here.
+  if (!needed_bytes) return;  // The refusal is about another memory than HBM, which has no heap here.
   // Every device of the program would need as much; one report is enough.
   if (const auto devices = placement_from(client, options).devices; !devices.empty())
     devices.front()->books->note_compiler_refusal(*needed_bytes, headline);
@@ -251,7 +251,7 @@ ProgramResult compile_now(Client& client, const Request& request) {
   return read_executable(*Libtpu::get(), arguments.executable, request.options, passed.count(), plan);
 }
 
-// Of several at a time, the one that began last.
+// If there are several at a time, the one that began last.
 void note_compiling(Client& client, const std::string& name) {
   const std::lock_guard lock(client.mutex);
   client.account->compiling.set(name);

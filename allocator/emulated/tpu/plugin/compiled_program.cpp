@@ -40,7 +40,7 @@ class Reader {
  private:
   std::optional<Fault> read_bytes(CompiledBytes& bytes) const {
     CompiledMemoryArguments<RealExecutable> given{};
-    given.executable = executable_;
+    given.object = executable_;
     if (auto fault = libtpu_.call(Function::Executable_GetCompiledMemoryStats, given)) return fault;
     bytes = {given.code,         given.arguments,        given.outputs,        given.aliased,
              given.temporaries,  given.host_code,        given.host_arguments, given.host_outputs,

@@ -15,11 +15,11 @@
 namespace hbmscope::allocator::tpu::plugin {
 
 struct ProgramValue {
-  int type = 0;  // PJRT_Buffer_Type; 0 for parameters, whose arrays have their own.
+  int type = 0;  // PJRT_Buffer_Type, or 0 for parameters, whose arrays have their own.
   std::vector<std::int64_t> dimensions;
-  std::string layout;       // "{1,0:T(8,128)}"; empty: unknown.
+  std::string layout;       // "{1,0:T(8,128)}", if it is known.
   std::string memory_kind;  // "device", "pinned_host"
-  std::string sharding;     // A serialized OpSharding; empty: unknown.
+  std::string sharding;     // A serialized OpSharding, if it is known.
 
   bool is_on_device() const { return memory_kind != "pinned_host" && memory_kind != "unpinned_host"; }
 };
@@ -29,7 +29,7 @@ struct CostProperty {
   std::variant<std::string, std::int64_t, float, bool> value;
 };
 
-struct CompiledBytes {  // Of one device, as the compiler plans them.
+struct CompiledBytes {  // What one device needs, as the compiler plans it.
   std::int64_t code = 0, arguments = 0, outputs = 0, aliased = 0, temporaries = 0;
   std::int64_t host_code = 0, host_arguments = 0, host_outputs = 0, host_aliased = 0, host_temporaries = 0;
   std::int64_t peak = 0, total = 0;
@@ -45,11 +45,11 @@ struct CompiledProgram {
   std::vector<CostProperty> costs;
   std::vector<ProgramValue> outputs, parameters;
   bool has_parameter_layouts = false, has_shardings = false;
-  // By output: the argument whose memory it takes; -1: none.
+  // By output: the argument whose memory it takes, or -1.
   std::vector<std::int64_t> argument_of_output;
   std::vector<std::int64_t> donors;  // Arguments that are given up, and that no output takes.
   double compile_seconds = 0;
-  // How the compiler has placed the program's values: a serialized HloProto with its buffer assignment; empty: unknown.
+  // How the compiler has placed the program's values: a serialized HloProto with its buffer assignment, if it is known.
   std::string plan;
   bool was_plan_wanted = false;  // Otherwise another compilation may give one.
 

@@ -158,8 +158,8 @@ Error* Executable_OutputElementTypes(ListQuery<Executable, const int>* given) {
   return nullptr;
 }
 
-Error* Executable_OutputDimensions(DimensionsArguments* given) {
-  const ExecutableFacts& facts = *given->executable->facts;
+Error* Executable_OutputDimensions(pjrt::OutputDimensionsQuery<Executable>* given) {
+  const ExecutableFacts& facts = *given->object->facts;
   given->count = facts.ranks.size();
   given->dimensions = facts.dimensions.data();
   given->ranks = facts.ranks.data();
@@ -168,10 +168,10 @@ Error* Executable_OutputDimensions(DimensionsArguments* given) {
 
 // Older callers know fewer figures.
 Error* Executable_GetCompiledMemoryStats(CompiledMemoryArguments<Executable>* given) {
-  const CompiledBytes& bytes = given->executable->facts->program->bytes;
+  const CompiledBytes& bytes = given->object->facts->program->bytes;
   CompiledMemoryArguments<Executable> answer{};
   static_cast<Head&>(answer) = *given;
-  answer.executable = given->executable;
+  answer.object = given->object;
   answer.code = bytes.code;
   answer.arguments = bytes.arguments;
   answer.outputs = bytes.outputs;

@@ -127,7 +127,7 @@ class Run {
     return make_error(ErrorCode::resource_exhausted, device.books->refuse(temporaries + code_bytes(), program_.name));
   }
 
-  // The donated argument whose memory an output takes; null: none.
+  // The donated argument whose memory an output takes, or null.
   Buffer* donated_for(std::size_t device, std::size_t output) const {
     const std::int64_t argument = program_.argument_of_output[output];
     if (argument < 0 || static_cast<std::size_t>(argument) >= given_.argument_count || is_kept(argument))
@@ -204,7 +204,7 @@ class Run {
   const std::int64_t* kept_;
   std::size_t kept_count_;
   std::vector<Device*> devices_;
-  std::vector<std::pair<const Buffer*, std::size_t>> uses_;  // Of the first device's arguments.
+  std::vector<std::pair<const Buffer*, std::size_t>> uses_;  // How often the first device's arguments are used.
 };
 
 }  // namespace

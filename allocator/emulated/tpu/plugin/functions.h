@@ -59,7 +59,7 @@ Error* Executable_Serialize(BytesQuery<Executable>* given);
 Error* Executable_GetCompileOptions(BytesQuery<Executable>* given);
 Error* Executable_Fingerprint(TextQuery<Executable>* given);
 Error* Executable_OutputElementTypes(ListQuery<Executable, const int>* given);
-Error* Executable_OutputDimensions(DimensionsArguments* given);
+Error* Executable_OutputDimensions(pjrt::OutputDimensionsQuery<Executable>* given);
 Error* Executable_GetCompiledMemoryStats(CompiledMemoryArguments<Executable>* given);
 Error* LoadedExecutable_Destroy(Command<LoadedExecutable>* given);
 Error* LoadedExecutable_GetExecutable(Query<LoadedExecutable, Executable*>* given);

@@ -28,13 +28,13 @@ class HostRoom {
 // Row-major bytes, shared by copies of an array.
 using HostValues = std::shared_ptr<const std::vector<std::byte>>;
 
-// `strides`: in bytes, by dimension; empty: row-major. Null: there is no room.
+// `strides` are in bytes, by dimension, and empty for row-major arrays. Returns null if there is no room.
 HostValues keep_values(HostRoom& room, const void* data, const std::vector<std::int64_t>& dimensions,
                        std::span<const std::int64_t> strides, std::uint64_t bytes_of_value);
 // Writes an array to host memory with these strides in bytes, by dimension; zeros where there are no values.
 void write_array(const HostValues& values, void* to, const std::vector<std::int64_t>& dimensions,
                  std::span<const std::int64_t> strides, std::uint64_t bytes_of_value);
-// The strides of an array that is dense in this order of dimensions; empty: row-major.
+// The strides of an array that is dense in this order of dimensions. Row-major arrays have none.
 std::vector<std::int64_t> strides_from(const std::vector<std::int64_t>& dimensions,
                                        std::span<const std::int64_t> minor_to_major, std::uint64_t bytes_of_value);
 // Writes `bytes` from `offset` on, zeros where there are no values.

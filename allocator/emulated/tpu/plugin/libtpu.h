@@ -40,7 +40,7 @@ class Libtpu {
   // A caller's arguments, passed on as they are. The error is one of ours.
   Error* pass_on(Function function, void* arguments) const;
 
-  // XLA's text of one of its layouts; empty: it doesn't say.
+  // XLA's text of one of its layouts, or empty if it doesn't say.
   std::string text_from_layout(MemoryLayout* layout) const;
   void destroy_layout(MemoryLayout* layout) const;
 

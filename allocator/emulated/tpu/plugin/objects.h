@@ -36,7 +36,7 @@ struct Device {
   std::vector<Memory*> memory_pointers;
   Memory* default_memory = nullptr;
   std::unique_ptr<DeviceBooks> books;
-  std::uint64_t host_bytes = 0;  // Of arrays in host memory.
+  std::uint64_t host_bytes = 0;  // The bytes of arrays in host memory.
 
   Memory* find_memory(std::string_view kind) const;  // The default one if there is no such kind.
 };
@@ -56,7 +56,7 @@ struct Client {
   std::uint64_t next_program = 0;
   std::uint64_t next_host_address = std::uint64_t{1} << 56;
 };
-Client* find_client();  // The process's only one; null: there is none yet.
+Client* find_client();  // The process's only one, or null before it is created.
 
 // A memory layout as JAX sees it: XLA's text.
 struct MemoryLayout {
@@ -71,8 +71,8 @@ struct Buffer {
   std::vector<std::int64_t> dimensions;
   const ArrayLayout* layout = nullptr;  // Never null.
   Memory* memory = nullptr;
-  Block* block = nullptr;          // In HBM; null: deleted, or in host memory.
-  std::uint64_t host_address = 0;  // 0: in HBM.
+  Block* block = nullptr;          // In HBM. Null if it is deleted, or in host memory.
+  std::uint64_t host_address = 0;  // 0 if it is in HBM.
   bool is_deleted = false;
   HostValues values;
 

@@ -17,7 +17,7 @@ struct ProfileArguments {  // CollectData
   std::uint8_t* bytes;
   std::size_t size;
 };
-using ProfilerFunction = void* (*)(void* arguments);  // Returns an error; null: none.
+using ProfilerFunction = void* (*)(void* arguments);  // Returns an error, or null.
 struct ProfilerApi {
   std::size_t struct_bytes;
   void* extension;

@@ -52,6 +52,38 @@ Arguments* arguments_of(Error* (*function)(Arguments*));
 #define HBMSCOPE_TPU_passed_on(name) reinterpret_cast<void*>(&passed_on<Function::name>)
 #define HBMSCOPE_TPU_unsupported(name) reinterpret_cast<void*>(&unsupported<Function::name>)
 
+// Watchers find functions by these places.
+#define SAME_PLACE(name, place) static_assert(static_cast<unsigned>(Function::name) == pjrt::place)
+SAME_PLACE(Error_Destroy, error_destroy);
+SAME_PLACE(Client_BufferFromHostBuffer, buffer_from_host);
+SAME_PLACE(DeviceDescription_DebugString, device_text);
+SAME_PLACE(Device_GetDescription, device_description);
+SAME_PLACE(Device_LocalHardwareId, device_hardware_id);
+SAME_PLACE(Memory_Kind, memory_kind);
+SAME_PLACE(Executable_Destroy, executable_destroy);
+SAME_PLACE(Executable_Name, executable_name);
+SAME_PLACE(LoadedExecutable_Destroy, loaded_executable_destroy);
+SAME_PLACE(LoadedExecutable_GetExecutable, get_executable);
+SAME_PLACE(LoadedExecutable_Execute, execute);
+SAME_PLACE(Buffer_Destroy, buffer_destroy);
+SAME_PLACE(Buffer_ElementType, buffer_element_type);
+SAME_PLACE(Buffer_Dimensions, buffer_dimensions);
+SAME_PLACE(Buffer_OnDeviceSizeInBytes, buffer_size);
+SAME_PLACE(Buffer_Device, buffer_device);
+SAME_PLACE(Buffer_Memory, buffer_memory);
+SAME_PLACE(Buffer_Delete, buffer_delete);
+SAME_PLACE(Buffer_IsDeleted, buffer_is_deleted);
+SAME_PLACE(Buffer_CopyToDevice, copy_to_device);
+SAME_PLACE(Buffer_ToHostBuffer, to_host_buffer);
+SAME_PLACE(Buffer_UnsafePointer, buffer_pointer);
+SAME_PLACE(Executable_OutputElementTypes, output_types);
+SAME_PLACE(Executable_OutputDimensions, output_dimensions);
+SAME_PLACE(Buffer_CopyToMemory, copy_to_memory);
+SAME_PLACE(Executable_GetCompiledMemoryStats, memory_stats);
+SAME_PLACE(AsyncHostToDeviceTransferManager_RetrieveBuffer, retrieve_buffer);
+SAME_PLACE(Client_CreateUninitializedBuffer, create_uninitialized);
+#undef SAME_PLACE
+
 const Api* make_table() {
   const Libtpu* libtpu = Libtpu::get();
   if (libtpu == nullptr) return nullptr;

@@ -19,7 +19,7 @@ class Fields {
   bool is_at_end() const { return at_ == end_ && !is_damaged_; }
   const char* position() const { return at_; }    // After the field.
   bool is_message() const { return kind_ == 2; }  // Or a text, or packed numbers.
-  std::uint64_t value() const { return value_; }  // Of a number.
+  std::uint64_t value() const { return value_; }  // For a number.
   std::string_view bytes() const { return bytes_; }
   // A repeated number, packed or not.
   void add_to(std::vector<std::int64_t>& numbers) const;

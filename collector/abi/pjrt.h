@@ -1,12 +1,80 @@
-// What is used of PJRT's C API (xla/pjrt/c/pjrt_c_api.h), whose structs only grow at their ends: seen in versions 0.58
-// (JAX 0.4.38) to 0.116 (JAX 0.12.0).
+// What is used of PJRT's C API (xla/pjrt/c/pjrt_c_api.h), by what watches plugins and by a plugin of our own. Structs
+// only grow at their ends: a caller says in `struct_bytes` how much it knows. Seen in versions 0.58 (JAX 0.4.38) to
+// 0.116 (JAX 0.12.0).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-namespace hbmscope::inject::pjrt {
+namespace hbmscope::pjrt {
 
+// The beginning of each function's arguments.
+struct Head {
+  std::size_t struct_bytes;
+  void* extension = nullptr;
+};
+
+// Most functions get an object and answer with one value, a text or a list.
+template <class Object, class Value>
+struct Query : Head {
+  Object* object;
+  Value value{};
+};
+template <class Object>
+struct Command : Head {
+  Object* object;
+};
+template <class Object>
+struct TextQuery : Head {
+  Object* object;
+  const char* text = nullptr;  // Without a zero at its end.
+  std::size_t bytes = 0;
+};
+template <class Object, class Item>
+struct ListQuery : Head {
+  Object* object;
+  Item* items = nullptr;
+  std::size_t count = 0;
+};
+template <class Object, class Item>
+struct CountedListQuery : Head {
+  Object* object;
+  std::size_t count = 0;
+  Item* items = nullptr;
+};
+// A list of texts.
+template <class Object>
+struct TextListQuery : Head {
+  Object* object;
+  std::size_t count = 0;
+  const char* const* texts = nullptr;
+  const std::size_t* bytes = nullptr;
+};
+// Bytes that the caller frees with `deleter(owner)`.
+template <class Object>
+struct BytesQuery : Head {
+  Object* object;
+  const char* bytes = nullptr;
+  std::size_t size = 0;
+  void* owner = nullptr;
+  void (*deleter)(void* owner) = nullptr;
+};
+template <class Object>
+struct OutputDimensionsQuery : Head {
+  Object* object;
+  std::size_t count = 0;
+  const std::int64_t* dimensions = nullptr;  // All outputs' dimensions, one after the other.
+  const std::size_t* ranks = nullptr;
+};
+template <class Object>
+struct CompiledMemoryQuery : Head {  // Executable_GetCompiledMemoryStats; bytes, of one device.
+  Object* object;
+  std::int64_t code = 0, arguments = 0, outputs = 0, aliased = 0, temporaries = 0;
+  std::int64_t host_code = 0, host_arguments = 0, host_outputs = 0, host_aliased = 0, host_temporaries = 0;
+  std::int64_t peak = 0;
+};
+
+// What the plugins hand out: pointers to objects that only they know.
 struct Error;
 struct Executable;
 struct LoadedExecutable;
@@ -15,97 +83,15 @@ struct Device;
 struct DeviceDescription;
 struct Memory;
 
-// The beginning of each function's arguments.
-struct Head {
-  std::size_t struct_bytes;
-  void* extension = nullptr;
-};
 using Function = Error* (*)(void* arguments);
 
-struct ErrorArguments : Head {  // Error_Destroy
-  Error* error;
-};
+// What is read of the arguments of calls that make buffers or run programs.
 struct ExecuteArguments : Head {
   LoadedExecutable* executable;
   void* options;
   Buffer* const* const* argument_lists;  // By device.
   std::size_t device_count, argument_count;
   Buffer** const* output_lists;  // By device; may be null.
-};
-struct GetExecutableArguments : Head {
-  LoadedExecutable* loaded;
-  Executable* executable = nullptr;
-};
-struct ExecutableArguments : Head {  // Executable_Destroy, LoadedExecutable_Destroy
-  void* executable;
-};
-struct NameArguments : Head {
-  Executable* executable;
-  const char* name = nullptr;  // Without a zero at its end.
-  std::size_t name_bytes = 0;
-};
-struct OutputTypesArguments : Head {
-  Executable* executable;
-  const int* types = nullptr;
-  std::size_t count = 0;
-};
-struct OutputDimensionsArguments : Head {
-  Executable* executable;
-  std::size_t count = 0;
-  const std::int64_t* dimensions = nullptr;  // Of all outputs, one after the other.
-  const std::size_t* ranks = nullptr;
-};
-struct MemoryStatsArguments : Head {  // Executable_GetCompiledMemoryStats; bytes, of one device.
-  Executable* executable;
-  std::int64_t code = 0, arguments = 0, outputs = 0, aliased = 0, temporaries = 0;
-  std::int64_t of_the_host[5] = {};
-  std::int64_t peak = 0;
-};
-struct BufferArguments : Head {  // Buffer_Destroy, Buffer_Delete
-  Buffer* buffer;
-};
-struct ElementTypeArguments : Head {
-  Buffer* buffer;
-  int type = 0;
-};
-struct DimensionsArguments : Head {
-  Buffer* buffer;
-  const std::int64_t* dimensions = nullptr;
-  std::size_t rank = 0;
-};
-struct SizeArguments : Head {  // Buffer_OnDeviceSizeInBytes
-  Buffer* buffer;
-  std::size_t bytes = 0;
-};
-struct BufferDeviceArguments : Head {
-  Buffer* buffer;
-  Device* device = nullptr;
-};
-struct BufferMemoryArguments : Head {
-  Buffer* buffer;
-  Memory* memory = nullptr;
-};
-struct IsDeletedArguments : Head {
-  Buffer* buffer;
-  bool is_deleted = false;
-};
-struct HardwareIdArguments : Head {  // Device_LocalHardwareId
-  Device* device;
-  int id = -1;
-};
-struct DescriptionArguments : Head {  // Device_GetDescription
-  Device* device;
-  DeviceDescription* description = nullptr;
-};
-struct DeviceTextArguments : Head {  // DeviceDescription_DebugString
-  DeviceDescription* description;
-  const char* text = nullptr;
-  std::size_t bytes = 0;
-};
-struct MemoryKindArguments : Head {
-  Memory* memory;
-  const char* kind = nullptr;  // Without a zero at its end.
-  std::size_t kind_bytes = 0;
 };
 struct CopyArguments : Head {  // Buffer_CopyToDevice, Buffer_CopyToMemory
   Buffer* from;
@@ -126,10 +112,6 @@ struct RetrieveArguments : Head {  // AsyncHostToDeviceTransferManager_RetrieveB
   void* manager;
   int index;
   Buffer* buffer;  // Written by the call.
-};
-struct PointerArguments : Head {  // Buffer_UnsafePointer
-  Buffer* buffer;
-  std::uintptr_t pointer = 0;
 };
 struct FromHostArguments : Head {
   void* client;
@@ -200,7 +182,7 @@ inline const char* name_of_type(int type) {
   return names[type > 0 && type < count ? type : 0];
 }
 
-// Bits of an element; 0: none, or unknown.
+// Bits of an element, or 0 if it has none or they are unknown.
 inline unsigned bits_of_type(int type) {
   constexpr unsigned char bits[] = {0,   8, 8, 16, 32, 64, 8, 16, 32, 64, 16, 32, 64, 16, 64,
                                     128, 8, 8, 8,  8,  8,  4, 4,  0,  2,  2,  8,  8,  8,  4};
@@ -208,4 +190,4 @@ inline unsigned bits_of_type(int type) {
   return bits[type > 0 && type < count ? type : 0];
 }
 
-}  // namespace hbmscope::inject::pjrt
+}  // namespace hbmscope::pjrt

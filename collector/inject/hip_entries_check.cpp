@@ -1,4 +1,4 @@
-// Compiled if HIP's headers are there: hip_types.h and driver_types.h must agree with them, and each parameter of an
+// Compiled if HIP's headers are there: hip.h and cuda.h of collector/abi must agree with them, and each parameter of an
 // entry point of the table must have the size and the kind that it has there.
 #define __HIP_PLATFORM_AMD__ 1
 #define __HIP_DISABLE_CPP_FUNCTIONS__  // No overloads beside the C functions.
@@ -7,14 +7,17 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "collector/inject/hip_types.h"
+#include "collector/abi/hip.h"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 namespace hbmscope::inject::driver {
 
-static_assert(sizeof(hipError_t) == sizeof(Result) && hipErrorOutOfMemory == out_of_memory &&
-              hipErrorNoDevice == no_device && hipSuccess == success);
+using namespace cuda;
+using namespace hip;
+
+static_assert(sizeof(hipError_t) == sizeof(Result) && hipErrorOutOfMemory == error_out_of_memory &&
+              hipErrorNoDevice == error_no_device && hipSuccess == success);
 static_assert(sizeof(hipDeviceptr_t) == sizeof(Address) &&
               sizeof(hipMemGenericAllocationHandle_t) == sizeof(MemHandle));
 static_assert(sizeof(hipMemLocation) == sizeof(Location) && hipMemLocationTypeDevice == int(LocationType::device));
@@ -40,7 +43,7 @@ static_assert(hipMemPoolAttrReservedMemCurrent == 5 && hipMemPoolAttrUsedMemCurr
 static_assert(hipGraphMemAttrReservedMemCurrent == graph_memory_reserved_now);
 static_assert(sizeof(hipUUID) == 16);
 
-static_assert(hipGraphNodeTypeMemAlloc == graph_node_alloc);
+static_assert(hipGraphNodeTypeMemAlloc == node_type::mem_alloc);
 
 #if HIP_VERSION_MAJOR == 7 && HIP_VERSION_MINOR == 1  // The header from which the table was made.
 template <class Ours, class Theirs>
@@ -97,11 +100,11 @@ constexpr auto hipMemset2DAsync_spt = ::hipMemset2DAsync;
 constexpr auto hipMemset3D_spt = ::hipMemset3D;
 constexpr auto hipMemset3DAsync_spt = ::hipMemset3DAsync;
 
-#define TAKES(name, since, parameters, ...) \
+#define ALLOCATES(name, since, parameters, ...) \
   static_assert(are_passed_alike(static_cast<Result(*) parameters>(nullptr), name), #name);
-#define GIVES TAKES
-#define REFUSES TAKES
-#define RESOLVES TAKES
+#define FREES ALLOCATES
+#define REFUSES ALLOCATES
+#define RESOLVES ALLOCATES
 #include "collector/inject/hip_entries.inc"
 #endif
 

@@ -1,4 +1,4 @@
-// The part of NVTX's interface that is used, declared here because no toolkit may be required. nvtx_types_check.cpp
+// The part of NVTX's interface that is used, declared here because no toolkit may be required. nvtx_check.cpp
 // compares it with NVIDIA's headers if they are available. NVTX is compiled into the program. At its first call it
 // loads the library that NVTX_INJECTION64_PATH names and passes it tables of pointers, which the library sets to its
 // own functions.
@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace hbmscope::inject::nvtx {
+namespace hbmscope::nvtx {
 
 using Function = void (*)();
 enum class Module : int { core = 1, core2 = 5 };  // NvtxCallbackModule
@@ -45,4 +45,4 @@ struct EventAttributes {  // nvtxEventAttributes_t
 };
 constexpr int is_not_tracked = -2;  // NVTX_NO_PUSH_POP_TRACKING
 
-}  // namespace hbmscope::inject::nvtx
+}  // namespace hbmscope::nvtx

@@ -1,20 +1,21 @@
-// The types of the CUDA driver API that the emulated driver needs, declared here because the build must work without a
-// toolkit. abi_check.cpp compares them with cuda.h where it exists. Names follow the API without its prefixes:
-// Location is CUmemLocation.
+// The types of the CUDA driver API, for what watches it and for what emulates it, which must build without a toolkit.
+// cuda_check.cpp compares them with cuda.h if it is available. Names follow the API without its prefixes: Location is
+// CUmemLocation.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-namespace hbmscope::device::driver {
+namespace hbmscope::cuda {
 
-using Result = int;               // CUresult
-using DeviceOrdinal = int;        // CUdevice
-using Pointer = std::uint64_t;    // CUdeviceptr
-using Size = std::size_t;         // Bytes.
-using Handle = void*;             // CUcontext, CUstream, CUevent, CUmodule, CUfunction, CUgraph, CUmemoryPool, ...
-using MemHandle = std::uint64_t;  // CUmemGenericAllocationHandle
-using Flags = unsigned long long;
+using Result = int;                // CUresult
+using Address = std::uint64_t;     // CUdeviceptr
+using Address32 = std::uint32_t;   // CUdeviceptr_v1: before version 3.2 devices had no larger addresses.
+using Size = std::size_t;          // Bytes.
+using Device = int;                // CUdevice: an ordinal.
+using MemHandle = std::uint64_t;   // CUmemGenericAllocationHandle
+using Flags = unsigned long long;  // cuuint64_t
+using Object = void*;              // CUcontext, CUstream, CUarray, ...: pointers to the driver's objects.
 
 inline constexpr Result success = 0, error_invalid_value = 1, error_out_of_memory = 2, error_no_device = 100,
                         error_invalid_device = 101, error_invalid_context = 201, error_file_not_found = 301,
@@ -22,18 +23,18 @@ inline constexpr Result success = 0, error_invalid_value = 1, error_out_of_memor
                         error_peer_access_already_enabled = 704, error_not_supported = 801,
                         error_capture_implicit = 906;
 
+enum class LocationType : int { none = 0, device = 1, host = 2, host_numa = 3, host_numa_current = 4 };
 struct Location {  // CUmemLocation
-  int type;        // 1: a device.
+  LocationType type;
   int id;
 };
-inline constexpr int location_device = 1;
-
 struct AllocationProperties {  // CUmemAllocationProp
   int type, handle_types;
   Location location;
   void* win32;
   std::uint8_t flags[8];
 };
+inline constexpr int managed_allocation = 2;
 struct AccessDescriptor {  // CUmemAccessDesc
   Location location;
   int flags;
@@ -58,52 +59,57 @@ struct MulticastProperties {  // CUmulticastObjectProp
 template <class Extent>
 struct ArrayDescriptor {  // CUDA_ARRAY_DESCRIPTOR; with unsigned: its _v1.
   Extent width, height;
-  int format;
-  unsigned channels;
+  unsigned format, channels;
 };
 template <class Extent>
 struct Array3dDescriptor {  // CUDA_ARRAY3D_DESCRIPTOR; with unsigned: its _v1.
   Extent width, height, depth;
-  int format;
-  unsigned channels, flags;
+  unsigned format, channels, flags;
 };
+namespace array_flag {
+inline constexpr unsigned layered = 1, sparse = 0x40, deferred_mapping = 0x80;
+}
 struct ExternalMemoryDescriptor {  // CUDA_EXTERNAL_MEMORY_HANDLE_DESC
   int type;
   union {
-    int file;
-    const void* pointers[2];
+    int fd;
+    struct {
+      void* handle;
+      const void* name;
+    } win32;
+    const void* object;
   } handle;
   unsigned long long bytes;
   unsigned flags, reserved[16];
 };
-struct ExternalBuffer {  // CUDA_EXTERNAL_MEMORY_BUFFER_DESC
+struct ExternalBufferDescriptor {  // CUDA_EXTERNAL_MEMORY_BUFFER_DESC
   unsigned long long offset, bytes;
   unsigned flags, reserved[16];
 };
-struct ExternalArray {  // CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC
+struct ExternalArrayDescriptor {  // CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC
   unsigned long long offset;
   Array3dDescriptor<Size> array;
   unsigned levels, reserved[16];
 };
+
 struct LaunchConfig {  // CUlaunchConfig
   unsigned grid[3], block[3], shared_bytes;
-  Handle stream;
+  Object stream;
   void* attributes;
   unsigned attribute_count;
 };
-
 struct Copy2d {  // CUDA_MEMCPY2D
   Size source_x, source_y;
   int source_type;
   const void* source_host;
-  Pointer source_device;
-  Handle source_array;
+  Address source_device;
+  Object source_array;
   Size source_pitch;
   Size target_x, target_y;
   int target_type;
   void* target_host;
-  Pointer target_device;
-  Handle target_array;
+  Address target_device;
+  Object target_array;
   Size target_pitch;
   Size width, height;
 };
@@ -113,14 +119,14 @@ struct ConditionalParameters {  // CUDA_CONDITIONAL_NODE_PARAMS
   std::uint64_t handle;
   int type;
   unsigned count;
-  Handle* graphs_out;
-  Handle context;
+  Object* graphs_out;
+  Object context;
 };
 struct AllocationNode {  // CUDA_MEM_ALLOC_NODE_PARAMS
   PoolProperties pool;
   const AccessDescriptor* access;
   Size access_count, bytes;
-  Pointer address;
+  Address address;
 };
 struct NodeParameters {  // CUgraphNodeParams
   int type;
@@ -129,27 +135,24 @@ struct NodeParameters {  // CUgraphNodeParams
     long long reserved1[29];
     ConditionalParameters conditional;
     AllocationNode allocation;
-    Pointer freed;
-    Handle child_graph;
+    Address freed;
+    Object child_graph;
   };
   long long reserved2;
 };
 struct InstantiateParameters {  // CUDA_GRAPH_INSTANTIATE_PARAMS
   std::uint64_t flags;
-  Handle upload_stream, error_node;
+  Object upload_stream, error_node;
   int result;
 };
 struct UpdateResult {  // CUgraphExecUpdateResultInfo
   int result;
-  Handle error_node, error_from_node;
+  Object error_node, error_from_node;
 };
-
 namespace node_type {  // CUgraphNodeType
 inline constexpr int kernel = 0, memcpy = 1, memset = 2, host = 3, graph = 4, empty = 5, wait_event = 6,
                      event_record = 7, mem_alloc = 10, mem_free = 11, batch_mem_op = 12, conditional = 13;
 }
+inline constexpr int graph_memory_reserved_now = 2;  // CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT
 
-}  // namespace hbmscope::device::driver
-
-// Every exported function of the driver, the runtime and the libraries.
-#define HBMSCOPE_EXPORTED extern "C" __attribute__((visibility("default")))
+}  // namespace hbmscope::cuda

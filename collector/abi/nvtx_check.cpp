@@ -1,11 +1,11 @@
-// Compiled if NVTX's headers are there: nvtx_types.h must agree with them.
-#include "collector/inject/nvtx_types.h"
+// Compiled if NVTX's headers are there: nvtx.h must agree with them.
+#include "collector/abi/nvtx.h"
 
 #include <nvtx3/nvToolsExt.h>
 
 #include <cstddef>
 
-namespace hbmscope::inject::nvtx {
+namespace hbmscope::nvtx {
 
 static_assert(NVTX_CB_MODULE_CORE == int(Module::core) && NVTX_CB_MODULE_CORE2 == int(Module::core2) &&
               NVTX_ETID_CALLBACKS == callbacks_table && NVTX_NO_PUSH_POP_TRACKING == is_not_tracked);
@@ -29,4 +29,4 @@ static_assert(sizeof(nvtxEventAttributes_t) == sizeof(EventAttributes) &&
               offsetof(nvtxEventAttributes_t, messageType) == offsetof(EventAttributes, message_type) &&
               offsetof(nvtxEventAttributes_t, message) == offsetof(EventAttributes, message));
 
-}  // namespace hbmscope::inject::nvtx
+}  // namespace hbmscope::nvtx

@@ -1,14 +1,16 @@
-// Compiled if CUPTI's headers are there: cupti_types.h, the numbers in cupti_driver_ids.inc and the layout of
-// parameters in cupti_parameters.h must agree with them.
+// Compiled if CUPTI's headers are there: cupti.h of collector/abi, the numbers in cupti_driver_ids.inc and the layout
+// of parameters in cupti_parameters.h must agree with them.
 #include <cupti.h>
 
 #include <cstddef>
 #include <type_traits>
 
+#include "collector/abi/cupti.h"
 #include "collector/inject/cupti_parameters.h"
-#include "collector/inject/cupti_types.h"
 
 namespace hbmscope::inject::cupti {
+
+using namespace hbmscope::cupti;
 
 static_assert(CUPTI_SUCCESS == success && CUPTI_ERROR_NOT_COMPATIBLE == not_compatible &&
               CUPTI_ERROR_NOT_INITIALIZED == not_initialized && CUPTI_ERROR_INSUFFICIENT_PRIVILEGES == no_privileges &&
@@ -78,7 +80,7 @@ constexpr auto forms_of(const Types&...) {
 template <class Function>
 struct FormsOf;
 template <class... Types>
-struct FormsOf<driver::Result (*)(Types...)> {
+struct FormsOf<cuda::Result (*)(Types...)> {
   static constexpr auto forms = forms_of(std::remove_cvref_t<Types>{}...);
 };
 
@@ -112,9 +114,9 @@ constexpr bool is_laid_out_like() {
 
 using namespace driver;
 using cuMemHostAlloc_v2_params = cuMemHostAlloc_params;
-#define TAKES(name, since, parameters, ...) \
-  static_assert(is_laid_out_like<driver::Result(*) parameters, name##_params>());
-#define GIVES TAKES
+#define ALLOCATES(name, since, parameters, ...) \
+  static_assert(is_laid_out_like<cuda::Result(*) parameters, name##_params>());
+#define FREES ALLOCATES
 #include "collector/inject/driver_entries.inc"
 #endif
 

@@ -1,12 +1,15 @@
 // The types of AMD's HIP runtime that its memory calls use and CUDA's driver API does not have; the others, and the
-// numbers of results, pools' attributes and kinds of graph nodes, are the same in both (driver_types.h). Source:
-// hip_runtime_api.h and driver_types.h of HIP 5.2 and 7.1. hip_types_check.cpp compares them if the headers are
-// available.
+// numbers of results, pools' attributes and kinds of graph nodes, are the same in both (cuda.h). Source:
+// hip_runtime_api.h and driver_types.h of HIP 5.2 and 7.1. collector/inject/hip_entries_check.cpp compares them if the
+// headers are available.
 #pragma once
 
-#include "collector/inject/driver_types.h"
+#include "collector/abi/cuda.h"
 
-namespace hbmscope::inject::driver {
+namespace hbmscope::hip {
+
+using cuda::Address;
+using cuda::Size;
 
 struct GridSize {  // dim3
   unsigned x, y, z;
@@ -19,7 +22,7 @@ struct PitchedPointer {  // hipPitchedPtr
   Size pitch, width, height;
 };
 struct ChannelFormat {  // hipChannelFormatDesc
-  int bits[4];          // Of each channel.
+  int bits[4];          // Each channel's.
   int kind;
 };
 
@@ -27,4 +30,4 @@ constexpr Size rows_of(const Extent& extent) {
   return extent.height * extent.depth;
 }
 
-}  // namespace hbmscope::inject::driver
+}  // namespace hbmscope::hip
