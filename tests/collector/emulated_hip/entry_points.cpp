@@ -10,7 +10,7 @@
 
 #include "tests/collector/emulated_hip/wrapped.h"
 
-extern "C" void fake_use_device(hbmscope::inject::cuda::Device device);
+extern "C" void fake_use_device(hbmscope::cuda::Device device);
 
 namespace emulated_hip {
 namespace {

@@ -31,7 +31,7 @@ Result report_host_block(void** out, Size bytes) {
   }
   const Size rounded = (bytes + host_alignment_bytes - 1) / host_alignment_bytes * host_alignment_bytes;
   *out = rounded < bytes ? nullptr : std::aligned_alloc(host_alignment_bytes, rounded);
-  if (*out == nullptr) return out_of_memory;
+  if (*out == nullptr) return error_out_of_memory;
   const std::lock_guard lock(all_known->mutex);
   all_known->of_host.insert(*out);
   return success;

@@ -8,7 +8,7 @@
 #include "collector/abi/hip.h"
 #include "tests/collector/emulated_driver/wrapped.h"
 
-extern "C" hbmscope::inject::cuda::Result cuDeviceGetCount(int* out);
+extern "C" hbmscope::cuda::Result cuDeviceGetCount(int* out);
 
 namespace emulated_hip {
 
