@@ -30,9 +30,13 @@ void SmallTrace::add_two_ended_heap(std::string_view name) {
   define(name, flag::has_regions | flag::has_two_ends, wire::Layer::pool, heap_);
 }
 
-void SmallTrace::add_layer(std::string_view name, wire::Layer layer) { define(name, flag::has_regions, layer, 0); }
+void SmallTrace::add_layer(std::string_view name, wire::Layer layer) {
+  define(name, flag::has_regions, layer, 0);
+}
 
-void SmallTrace::region(std::uint64_t address, std::uint64_t size) { grow(heap_, address, size); }
+void SmallTrace::region(std::uint64_t address, std::uint64_t size) {
+  grow(heap_, address, size);
+}
 
 void SmallTrace::alloc(std::uint64_t address, std::uint64_t size, std::string_view function, std::uint64_t waste) {
   std::uint32_t stack = 0;
@@ -47,7 +51,9 @@ void SmallTrace::alloc_from_above(std::uint64_t address, std::uint64_t size) {
   TraceBuilder::alloc(heap_, address, size, 0, wire::block_flag::upper_end);
 }
 
-void SmallTrace::free(std::uint64_t address) { EXPECT_TRUE(TraceBuilder::free(heap_, address)); }
+void SmallTrace::free(std::uint64_t address) {
+  EXPECT_TRUE(TraceBuilder::free(heap_, address));
+}
 
 void SmallTrace::list(std::uint64_t address, std::uint64_t size, const std::vector<AddressRange>& blocks) {
   wire::RegionLiveRecord region;
@@ -68,7 +74,9 @@ void SmallTrace::request_free(std::uint64_t address) {
   EXPECT_TRUE(writer.free_requested(heap_, address, 0, 0, tick()));
 }
 
-void SmallTrace::run_out_of_memory(std::uint64_t requested) { run_out(heap_, requested); }
+void SmallTrace::run_out_of_memory(std::uint64_t requested) {
+  run_out(heap_, requested);
+}
 
 void SmallTrace::say_of(std::uint64_t allocation, std::string_view key, std::string_view value) {
   wire::AttributeRecord attribute;
