@@ -1,6 +1,6 @@
 /* A program that allocates GPU memory as JAX would, through libhbmscope_allocator.so:
  *
- *     cc samples/allocator.c -I. -Lbuild/release/allocator/c_api -lhbmscope_allocator -ldl -o allocator
+ *     cc samples/allocator.c -I. -Lbuild/release/allocator/reference/libraries -lhbmscope_allocator -ldl -o allocator
  *     ./allocator [xla_gpu | platform | cuda_async | pytorch | naive] [NAME=VALUE]
  *     ./allocator pytorch
  *     ./allocator xla_gpu XLA_PYTHON_CLIENT_PREALLOCATE=false
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "allocator/c_api/hbmscope_allocator.h"
+#include "allocator/reference/libraries/hbmscope_allocator.h"
 
 typedef struct {
   int (*init)(unsigned);

@@ -9,10 +9,10 @@
 #include <cstdio>
 #include <string>
 
-#include "allocator/setup/setup.h"
-#include "allocator/stream_order/cuda_streams.h"
-#include "allocator/stream_order/stream_ordered.h"
-#include "allocator/upstream/cuda_memory.h"
+#include "allocator/reference/catalog/setup.h"
+#include "allocator/reference/interface/cuda_memory.h"
+#include "allocator/reference/stream_order/cuda_streams.h"
+#include "allocator/reference/stream_order/stream_ordered.h"
 
 namespace ours = hbmscope::allocator;
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """PyTorch on hbmscope's allocators: how JAX's pool would serve these tensors.
 
-    hbmscope run -- samples/pytorch_allocator.py build/release/allocator/pluggable/libhbmscope_pytorch.so
+    hbmscope run -- samples/pytorch_allocator.py build/release/allocator/reference/libraries/libhbmscope_pytorch.so
     HBMSCOPE_ALLOCATOR=pytorch samples/pytorch_allocator.py ...       # or PyTorch's own rules, or cuda_async, naive
     XLA_CLIENT_MEM_FRACTION=.5 samples/pytorch_allocator.py ...       # JAX's variables size the pool
 

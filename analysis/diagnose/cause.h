@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "allocator/replay/verdict.h"
+#include "allocator/reference/replay/verdict.h"
 #include "analysis/diagnose/device_budget.h"
 #include "analysis/query/failure_facts.h"
 #include "analysis/query/heap_rows.h"

@@ -19,7 +19,8 @@
 
 namespace hbmscope {
 
-// In the order in which the rules are lifted (allocator/interface/lifted_rules.h); fragmentation is what is left.
+// In the order in which the rules are lifted (allocator/reference/interface/lifted_rules.h); fragmentation is what is
+// left.
 enum class PoolCost : std::uint8_t {
   kept,           // By the pool, instead of being given back at once: cached segments, the end of a preallocated pool.
   pending,        // Freed by the program, but other streams were still using it.

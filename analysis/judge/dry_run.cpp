@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "allocator/device/model/settings.h"
+#include "allocator/emulated/cuda/model/settings.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/query/job_facts.h"
 #include "analysis/query/user_code.h"

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "allocator/device/model/accounts.h"
-#include "allocator/devices/devices.h"
-#include "allocator/tpu/generation.h"
-#include "allocator/tpu/plugin/account.h"
+#include "allocator/emulated/accounts/accounts.h"
+#include "allocator/emulated/accounts/tpu_account.h"
+#include "allocator/emulated/gpus/gpus.h"
+#include "allocator/emulated/tpu/generation.h"
 #include "analysis/model/result.h"
 #include "analysis/query/read_place.h"
 #include "analysis/query/where.h"
@@ -175,7 +175,7 @@ struct DryRun {
   const DeviceNeed* fullest() const;  // The device with the least to spare. Null if none was used.
 };
 
-// What one process reported of itself (allocator/device/python/hbmscope_dry_run.py).
+// What one process reported of itself (allocator/emulated/cuda/python/hbmscope_dry_run.py).
 struct FrameworkFigures {
   FrameworkUse use;
   int device = 0;

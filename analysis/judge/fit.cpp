@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "allocator/tpu/shape.h"
+#include "allocator/emulated/tpu/shape.h"
 #include "analysis/model/clamped.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"

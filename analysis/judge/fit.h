@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "allocator/tpu/generation.h"
+#include "allocator/emulated/tpu/generation.h"
 #include "analysis/diagnose/program_advice.h"
 #include "analysis/judge/gate.h"
 #include "analysis/query/program_memory.h"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "allocator/interface/fragmentation.h"
+#include "allocator/reference/interface/fragmentation.h"
 #include "analysis/diagnose/diagnosis.h"
 #include "analysis/diagnose/growth.h"
 #include "analysis/query/heap_rows.h"

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "allocator/tpu/generation.h"
+#include "allocator/emulated/tpu/generation.h"
 #include "analysis/diagnose/program_advice.h"
 #include "analysis/query/program_memory.h"
 #include "analysis/read/tpu_oom/tpu_report.h"

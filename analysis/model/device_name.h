@@ -23,7 +23,7 @@ struct DeviceName {
   std::string host;                     // Empty: unknown.
   std::optional<std::int64_t> process;  // JAX process (host) index.
   std::optional<std::int64_t> id;       // Global device id.
-  std::string coordinates;              // "1,0,0,1"; empty: unknown.
+  std::string coordinates;              // "1,0,0,1", if it is known.
   std::string part;                     // With several files or ranks: "rank 3". Empty: there is only one.
 
   // "TPU 3", "NVIDIA A100-SXM4-40GB 0"; with the process unless it is 0: "TPU 3 (process 1)".

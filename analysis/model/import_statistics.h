@@ -23,7 +23,7 @@ struct ImportStatistic {
   std::string name;  // snake_case, stable: "samples", "unknown_size", "missing_location".
   Severity severity = Severity::info;
   std::int64_t count = 0;
-  std::string remedy;   // What it means and what to do, a sentence or two; empty for info.
+  std::string remedy;   // What it means and what to do, a sentence or two. Empty for info.
   std::string example;  // The first occurrence, e.g. "location 17 at byte 9,211"; may be empty.
 };
 

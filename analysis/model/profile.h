@@ -60,7 +60,7 @@ struct Profile {
   std::uint64_t file_bytes = 0;      // On disk.
   std::uint64_t inflated_bytes = 0;  // After gzip; equal to file_bytes for raw files.
 
-  std::string producer;  // "PyTorch memory snapshot"; empty if the value types say it.
+  std::string producer;  // "PyTorch memory snapshot". Empty if the value types say it.
 
   StringTable strings;
   std::vector<ValueType> value_types;
@@ -129,7 +129,7 @@ MemoryValues find_memory_values(const Profile& profile, std::string_view preferr
 // Numeric labels read as "512 bytes".
 std::string label_text(const Profile& profile, const Label& label);
 
-// The text of the first label of that key in a set; nothing if the set has no such label.
+// The text of the first label of that key in a set, if it has one.
 std::optional<std::string> find_label_text(const Profile& profile, LabelSetIndex set, std::string_view key);
 
 // True for the output of jax.profiler.device_memory_profile(): exactly allocations/count and space/bytes, and no sign

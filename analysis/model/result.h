@@ -16,8 +16,8 @@ namespace hbmscope {
 
 struct Error {
   std::string what;                     // One sentence without a full stop: "string 17 of 12 does not exist".
-  std::string remedy;                   // What to do about it, one sentence; empty only if nothing can be done.
-  std::string file;                     // As the user named it; empty if no file is involved.
+  std::string remedy;                   // What to do about it, one sentence. Empty only if nothing can be done.
+  std::string file;                     // As the user named it, if a file is involved.
   std::optional<std::uint64_t> offset;  // Byte in `file` (`inflated`: after decompression); without a file, in the text
                                         // that the user typed.
   bool inflated = false;

@@ -48,7 +48,7 @@ class StringTable {
 
   std::string bytes_;
   std::vector<std::uint64_t> ends_;   // The end of each text in bytes_.
-  std::vector<std::uint32_t> slots_;  // Open addressing, id + 1, 0 is free; empty until intern is called.
+  std::vector<std::uint32_t> slots_;  // Open addressing: id + 1, or 0 if free. Made by the first intern.
 };
 
 }  // namespace hbmscope

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "allocator/tpu/default_layout.h"
+#include "allocator/emulated/tpu/default_layout.h"
 
 namespace hbmscope {
 

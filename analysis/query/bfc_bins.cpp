@@ -5,7 +5,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "allocator/xla_gpu/sizes.h"
+#include "allocator/reference/xla_gpu/sizes.h"
 #include "analysis/model/clamped.h"
 #include "analysis/trace/reported_figures.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "allocator/replay/player.h"
+#include "allocator/reference/replay/player.h"
 #include "analysis/model/result.h"
 #include "analysis/trace/trace.h"
 
@@ -33,7 +33,7 @@ struct DeviceRequests {
   };
   std::vector<ProgramFree> program_frees;
   // By operation, where the pool has two ends: the block is at the upper one. Which memory space that is depends on the
-  // version of the allocator (allocator/xla_gpu/version.h); the requests here are all of default memory.
+  // version of the allocator (allocator/reference/xla_gpu/version.h); the requests here are all of default memory.
   std::vector<bool> at_upper_end;
   bool has_two_ends = false;
   std::size_t private_pools = 0, streams = 0;  // How many private pools and streams had requests.

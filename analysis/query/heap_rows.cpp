@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "allocator/interface/fragmentation.h"
+#include "allocator/reference/interface/fragmentation.h"
 #include "analysis/model/clamped.h"
 #include "analysis/query/log_headline.h"
 #include "analysis/query/trace_user_code.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "allocator/tpu/emulation/emulation.h"
+#include "allocator/emulated/tpu/emulation/emulation.h"
 
 namespace hbmscope {
 

@@ -22,7 +22,7 @@ std::string_view text_from_compression(Compression compression);  // "gzip"
 // The name without endings such as ".gz" and ".zst", however many.
 std::string_view without_compressed_endings(std::string_view name);
 
-// Fills the beginning of the bytes and returns how many; 0: the end.
+// Fills the beginning of the bytes and returns how many, which is 0 at the end.
 using ByteSource = std::function<Result<std::size_t>(std::span<std::uint8_t>)>;
 
 class Decompressor {
@@ -33,9 +33,9 @@ class Decompressor {
   Decompressor(Decompressor&&) noexcept;
   Decompressor& operator=(Decompressor&&) noexcept;
 
-  // Up to so many bytes of the content; 0: the end. `source` goes on where it stopped. Errors: those of the source;
-  // damaged or cut off, with the byte of the compressed data. What follows the compressed data and isn't compressed so
-  // is ignored, and counted.
+  // Up to so many bytes of the content, none at the end. `source` goes on where it stopped. Errors: those of the
+  // source; damaged or cut off, with the byte of the compressed data. What follows the compressed data and isn't
+  // compressed so is ignored, and counted.
   Result<std::size_t> read(const ByteSource& source, std::span<std::uint8_t> into);
 
   // The bytes that were ignored, after the content was read to its end. Zeros alone are padding and count as none.
@@ -58,7 +58,7 @@ class Decompressor {
   std::uint64_t consumed_ = 0;       // Compressed bytes.
   std::uint64_t ignored_bytes_ = 0;
   bool is_padding_ = true;
-  bool is_inside_ = true;  // Of compressed data that has not ended yet.
+  bool is_inside_ = true;  // Inside compressed data that has not ended yet.
   bool is_source_at_end_ = false, is_at_end_ = false;
 };
 

@@ -63,7 +63,8 @@ struct Format {
   std::string_view other_endings = {};  // ".csv": could be anything, so it is opened only when named directly.
   bool (*looks_like)(InputFile& file) = nullptr;
   ReadContent read = nullptr;
-  // Reads only definitions, counts, peaks and curves of bytes in use, where that is faster; null: use `read`.
+  // Reads only definitions, counts, peaks and curves of bytes in use, where that is faster. Formats without it use
+  // `read`.
   ReadContent read_curves = nullptr;
   // Joins files of this format that belong together, such as the history of one process that was saved in pieces. All
   // have a piece. Returns what they make, in the order of their first files; files that belong to no other are as they

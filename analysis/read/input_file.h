@@ -47,7 +47,7 @@ class InputFile {
   bool is_plain_file() const {
     return size_ && text_ == nullptr && stream_.get() != stdin && !is_gzip_ && !is_unpacked();
   }
-  // The next bytes of the content, also of gzip; 0: the end. For readers that go through it once. Errors: those of
+  // The next bytes of the content, also of gzip, none at the end. For readers that go through it once. Errors: those of
   // bytes(), damaged gzip.
   Result<std::size_t> read_next(std::span<std::uint8_t> into);
   // What was ignored while unpacking (Decompressor::report), of the content read so far.
@@ -77,15 +77,15 @@ class InputFile {
   bool is_unpacked() const { return levels_.size() > 1; }
 
   std::string name_;
-  std::unique_ptr<std::string> text_;  // Of of_text.
+  std::unique_ptr<std::string> text_;  // What of_text got.
   std::unique_ptr<std::FILE, Close> stream_;
   std::optional<std::uint64_t> size_;
   std::uint64_t max_bytes_ = 0;
   ReadControl* control_ = nullptr;
   std::vector<Level> levels_;
-  std::unique_ptr<Decompressor> gzip_;  // Of read_next.
+  std::unique_ptr<Decompressor> gzip_;  // For read_next.
   std::uint64_t file_bytes_ = 0;        // Read from the stream so far.
-  std::uint64_t next_ = 0;              // Of read_next, in the content.
+  std::uint64_t next_ = 0;              // Where read_next is in the content.
   std::uint64_t unpacked_bytes_ = 0;    // By read_next.
   ByteBuffer first_, all_;
   std::vector<std::uint8_t> inside_;

@@ -20,7 +20,7 @@ class OpenSpans {
   }
   void clear() { open_.clear(); }
 
-  // The stack of all open spans; 0: none is open. frame_of(name): the frame of a span.
+  // The stack of all open spans, or 0 if none is open. frame_of(name): the frame of a span.
   template <class FrameOf>
   std::uint32_t stack(wire::StreamWriter& writer, const FrameOf& frame_of) {
     std::size_t undefined = open_.size();
@@ -32,7 +32,7 @@ class OpenSpans {
     return open_.empty() ? 0 : open_.back().stack;
   }
 
-  // The first result of find(name) that is not 0, from the innermost span on; 0: none.
+  // The first result of find(name) that is not 0, from the innermost span on, or 0.
   template <class Find>
   std::uint32_t find_innermost(const Find& find) const {
     for (std::size_t i = open_.size(); i-- > 0;)

@@ -91,7 +91,7 @@ std::string_view conversion_from(Utf16 order) {
   return "Convert it (iconv -f UTF-16 -t UTF-8 FILE >FILE.txt).";
 }
 
-// The payload of a field of up to 127 bytes at the beginning of the text, which is removed; empty if there is none.
+// The payload of a field of up to 127 bytes at the beginning of the text, which is removed, or empty.
 std::string_view take_short_field(std::string_view& text, char key) {
   if (text.size() < 2 || text[0] != key || (text[1] & '\x80') != 0) return {};
   const std::string_view payload = text.substr(2, static_cast<std::size_t>(text[1]));

@@ -9,8 +9,8 @@
 namespace hbmscope {
 
 struct OtherFormat {
-  std::string_view name;     // "a zip archive", "JSON", "plain text"; empty if none matches.
-  std::string_view instead;  // What to open instead, one sentence or two; empty if it depends on what is inside.
+  std::string_view name;     // "a zip archive", "JSON", "plain text". Empty if none matches.
+  std::string_view instead;  // What to open instead, one sentence or two. Empty if it depends on what is inside.
   bool is_sure = false;      // Not for text, JSON and XML, which have many formats: there a name's ending says more.
 };
 

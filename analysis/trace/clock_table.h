@@ -34,7 +34,7 @@ class ClockLine {
 
 struct ClockReading {
   std::int64_t time_ns = 0;       // The stream's own clock, which its events use.
-  std::uint64_t realtime_ns = 0;  // Since 1970; 0: unknown.
+  std::uint64_t realtime_ns = 0;  // Since 1970, or 0 if it is unknown.
   std::uint64_t tsc = 0;          // 0: unknown.
 };
 
@@ -44,7 +44,7 @@ class ClockTable {
 
   // In order of arrival; beyond a week of readings, at most every second one.
   const std::vector<ClockReading>& readings() const { return readings_; }
-  std::optional<std::int64_t> realtime_of(std::int64_t time_ns) const;  // Since 1970; nothing if unknown.
+  std::optional<std::int64_t> realtime_of(std::int64_t time_ns) const;  // Since 1970, if known.
 
   // The same instant on another stream's clock: through the time of day if both report it, else through the counter if
   // both have two readings of it, else nothing.

@@ -27,7 +27,7 @@ class CounterSeries {
 
   std::uint64_t size() const { return size_; }
   const CounterSample& last() const { return last_; }  // The series must not be empty.
-  // The last sample among the first `position` events of the stream; nothing if there was none yet.
+  // The last sample among the first `position` events of the stream, if there was one.
   std::optional<CounterSample> at(std::uint64_t position) const;
   // In order: `visit(sample)`.
   template <class Visit>

@@ -25,7 +25,7 @@ struct HeapInfo {
   wire::Layer layer = wire::Layer::pool;
   std::uint32_t flags = 0;             // wire::heap_flag
   std::uint32_t defined_in_block = 0;  // Sequence of the first block that defines it; no such heap before.
-  std::string uuid = {};               // Of the device, which it identifies; empty: unknown.
+  std::string uuid = {};               // The device's, which it identifies, if it is known.
 
   bool has(std::uint32_t flag) const { return (flags & flag) != 0; }
 };
@@ -38,7 +38,7 @@ struct TraceFrame {
 };
 
 struct TraceStack {
-  std::uint32_t parent = 0;  // The callers' stack, always smaller than its own id; 0: this frame is the outermost.
+  std::uint32_t parent = 0;  // The callers' stack, always smaller than its own id. For the outermost frame it is 0.
   std::uint32_t frame = 0;
   friend bool operator==(const TraceStack&, const TraceStack&) = default;
 };
@@ -63,17 +63,17 @@ class Definitions {
   std::uint32_t next_string() const { return static_cast<std::uint32_t>(texts_.size() + 1); }  // Not defined yet.
   TraceFrame frame(std::uint32_t frame) const;
   bool is_code(std::uint32_t frame) const;  // Found at an address of the process and named by its modules' tables.
-  // The file of the program or library that contains a code frame; empty if it is unknown, or the frame is not of code.
+  // The file of the program or library that contains a code frame. Empty if it is unknown, or the frame is not of code.
   std::string_view code_file(std::uint32_t frame) const;
   TraceStack stack(std::uint32_t stack) const;
   // By id, from 1; heaps()[0] is no heap.
   const std::vector<HeapInfo>& heaps() const { return heaps_; }
   const HeapInfo& heap(std::uint32_t id) const;
   const std::vector<JobFact>& job() const { return job_; }
-  std::string_view job_fact(std::string_view key) const;  // The first of that key; empty if there is none.
+  std::string_view job_fact(std::string_view key) const;  // The first of that key, or an empty text.
   // By id - 1. Unloaded modules stay: two may have had the same addresses.
   const SharedLog<ModuleInfo>& modules() const { return modules_; }
-  // The last defined module that contains the address; 0: none. Scans all modules.
+  // The last defined module that contains the address, or 0. Scans all modules.
   std::uint32_t find_module(std::uint64_t address) const;
   // One more than the largest id, since id 0 counts too.
   std::uint32_t stack_count() const { return static_cast<std::uint32_t>(stacks_.size() + 1); }

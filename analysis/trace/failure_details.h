@@ -6,8 +6,8 @@
 
 namespace hbmscope::failure_detail {
 
-inline constexpr std::string_view line = "line";            // Of the log, from 1.
-inline constexpr std::string_view byte = "byte";            // Of the log, where that line begins.
+inline constexpr std::string_view line = "line";            // The line of the log, from 1.
+inline constexpr std::string_view byte = "byte";            // The byte of the log where that line begins.
 inline constexpr std::string_view allocator = "allocator";  // "GPU_0_bfc"
 inline constexpr std::string_view speaker = "written by";   // The prefix of the line: "[rank3]".
 inline constexpr std::string_view rank = "rank";

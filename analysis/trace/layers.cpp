@@ -20,7 +20,7 @@ std::string_view kind_of(const HeapInfo& heap) {
 struct Source {
   wire::Layer layer = wire::Layer::program;
   std::size_t stream = 0;
-  bool is_inside = false;  // Of pools whose blocks say what the driver's memory is.
+  bool is_inside = false;  // It is memory of pools whose blocks say what the driver's memory is.
   bool has_failure = false;
   bool has_addresses = false;
 };

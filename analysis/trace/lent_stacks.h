@@ -15,7 +15,7 @@ struct LentStack {
   std::uint32_t stack = 0;   // 0: none is known.
 };
 
-// By stream and slot, at the time of `states`; empty for streams to which nothing is lent, as those of a trace of one
+// By stream and slot, at the time of `states`. Empty for streams to which nothing is lent, as those of a trace of one
 // file. Only for blocks without a stack in heaps that count (layers.h), and only where it is certain: another stream of
 // the process has the same block at its address, or, where one of both has no addresses, at least as many of that size
 // (4 KiB or more), all with the same stack; and no other stream offers a different one.

@@ -79,7 +79,8 @@ class ClearedBlocks {
 template <class Visit, class Skipped>
 class HeapChangeObserver {
  public:
-  // `cleared` is carried from block to block with the state; null: don't report blocks that disappear with their heap.
+  // `cleared` is carried from block to block with the state. If it is null, blocks that disappear with their heap
+  // aren't reported.
   HeapChangeObserver(const wire::DecodedBlock& block, const StreamState& state, std::uint64_t end, const Visit& visit,
                      const Skipped& skipped, ClearedBlocks* cleared = nullptr)
       : block_(block), state_(state), end_(end), visit_(visit), skipped_(skipped), cleared_(cleared), cursor_(block) {}

@@ -10,9 +10,9 @@ namespace hbmscope::reported_figure {
 
 inline constexpr std::string_view used = "used_bytes", free = "free_bytes", largest_free = "largest_free_bytes",
                                   limit = wire::reported_limit, reserved = "reserved_bytes";
-// Of a failed request, as its allocator rounded it.
+// A failed request as its allocator rounded it.
 inline constexpr std::string_view rounded_request = "rounded_request_bytes";
-// Of a bin of a BFC allocator: "bfc_bin_256_bytes". They are shown as bins (query/bfc_bins.h), not as counters.
+// Figures of a bin of a BFC allocator: "bfc_bin_256_bytes". They are shown as bins (query/bfc_bins.h), not as counters.
 inline constexpr std::string_view bin = "bfc_bin_", bin_chunks = "_chunks", bin_chunks_in_use = "_chunks_in_use",
                                   bin_bytes = "_bytes", bin_in_use = "_in_use_bytes",
                                   bin_requested = "_requested_bytes";
@@ -26,7 +26,7 @@ inline constexpr std::string_view program_argument = "program_argument_bytes", p
                                   program_alias = "program_alias_bytes", program_temp = "program_temp_bytes",
                                   program_replayed_temp = "program_replayed_temp_bytes",
                                   program_donatable = "program_donatable_bytes", program_code = "program_code_bytes";
-// Of a program without a buffer assignment: the most bytes of temporaries that are live at once, by their shapes.
+// For a program without a buffer assignment: the most bytes of temporaries that are live at once, by their shapes.
 inline constexpr std::string_view program_live_temp = "program_live_temp_bytes";
 // All memory that the program occupies in a heap.
 inline constexpr std::string_view program_space = "program_bytes";

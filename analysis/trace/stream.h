@@ -33,7 +33,7 @@ struct Attribute {
   std::uint64_t allocation = 0;      // Its id.
   std::uint64_t event = 0;           // The number of the event that reported it.
   std::uint32_t key = 0, value = 0;  // Strings.
-  std::uint32_t stack = 0;           // Of the allocation, like its size; 0: unknown, or not written here.
+  std::uint32_t stack = 0;           // The allocation's, like its size. It is 0 if unknown or not written here.
   std::uint64_t size = 0;
 
   friend bool operator==(const Attribute&, const Attribute&) = default;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "allocator/interface/fragmentation.h"
+#include "allocator/reference/interface/fragmentation.h"
 
 namespace hbmscope {
 std::optional<double> external_fragmentation(const HeapState& heap) {

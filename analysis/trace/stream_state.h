@@ -115,7 +115,7 @@ class StreamState {
     learn_heaps(definitions, sequence);
     skip_lost(position);
   }
-  // A heap that is defined and was never touched is known to be empty; nothing of it is missing.
+  // A heap that is defined and was never touched is known to be empty, so nothing of it is missing.
   void make_heaps(const Definitions& definitions);
 
   std::uint64_t position() const { return position_; }  // Events applied.

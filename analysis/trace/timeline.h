@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "allocator/interface/fragmentation.h"
+#include "allocator/reference/interface/fragmentation.h"
 #include "analysis/model/shared_log.h"
 #include "analysis/trace/stream_state.h"
 

@@ -27,7 +27,7 @@ struct Trace {
   // drop_frames.
   std::string drop_frames;
   std::uint64_t file_bytes = 0;
-  std::uint64_t begun_ms = 0;  // When recording began, in milliseconds since 1970; 0: unknown.
+  std::uint64_t begun_ms = 0;  // When recording began, in milliseconds since 1970, or 0 if that is unknown.
   std::vector<Stream> streams;
   ImportStatistics import;
   // By stream: its file, as in `files`. Empty if all come from one file (join_traces.h).

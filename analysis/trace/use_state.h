@@ -64,7 +64,7 @@ class UseState {
   bool take_live(const wire::LiveRecord& record);
   bool takes_move(const wire::MoveRecord& record) const;
   void clear_heap(std::uint32_t heap);
-  // The heap of the block that was in it; 0: unknown.
+  // The heap of the block that was in it, or 0 if it is unknown.
   std::uint32_t give_back(std::uint32_t slot) {
     if (slot >= slots_.size() || slots_[slot].is_vacant) return 0;
     Slot& freed = slots_[slot];

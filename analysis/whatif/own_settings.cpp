@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "allocator/jax/settings.h"
-#include "allocator/pytorch/sizes.h"
+#include "allocator/reference/catalog/jax_settings.h"
+#include "allocator/reference/pytorch/sizes.h"
 #include "analysis/model/clamped.h"
 #include "analysis/query/device_account.h"
 #include "analysis/query/heap_rows.h"
@@ -268,7 +268,7 @@ std::uint64_t segment_bytes_of_torch(std::uint64_t bytes) {
 std::string_view fraction_variable(const Definitions& definitions) {
   for (const std::string_view name : {fraction_newer, fraction_older})
     if (!definitions.job_fact(fmt::format("variable.{}", name)).empty()) return name;
-  // From 0.5.3 on at the latest (allocator/jax/README.md).
+  // From 0.5.3 on at the latest (allocator/reference/catalog/README.md).
   constexpr std::string_view older[] = {"0.3.", "0.4.", "0.5.0", "0.5.1", "0.5.2"};
   const std::string_view release = definitions.job_fact("version.jaxlib");
   if (release.empty()) return fraction_older;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "allocator/jax/plugin_options.h"
+#include "allocator/reference/catalog/jax_plugin_options.h"
 #include "analysis/model/result.h"
 #include "analysis/query/device_requests.h"
 #include "analysis/trace/trace.h"

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "allocator/devices/devices.h"
-#include "allocator/setup/setup.h"
+#include "allocator/emulated/gpus/gpus.h"
+#include "allocator/reference/catalog/setup.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope {

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "allocator/catalog/catalog.h"
-#include "allocator/replay/player.h"
-#include "allocator/upstream/virtual_addresses.h"
+#include "allocator/reference/catalog/catalog.h"
+#include "allocator/reference/interface/virtual_addresses.h"
+#include "allocator/reference/replay/player.h"
 #include "analysis/model/result.h"
 #include "analysis/whatif/own_settings.h"
 

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "allocator/interface/fragmentation.h"
-#include "allocator/replay/check_places.h"
+#include "allocator/reference/interface/fragmentation.h"
+#include "allocator/reference/replay/check_places.h"
 #include "analysis/query/log_headline.h"
 #include "analysis/units/format.h"
 

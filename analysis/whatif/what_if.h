@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "allocator/replay/player.h"
+#include "allocator/reference/replay/player.h"
 #include "analysis/query/chosen_heap.h"
 #include "analysis/trace/pass_control.h"
 #include "analysis/whatif/scenario.h"

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "allocator/workload/workloads.h"
+#include "allocator/emulated/workload/workloads.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"

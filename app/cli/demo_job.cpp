@@ -13,9 +13,9 @@
 
 #include <fmt/format.h>
 
-#include "allocator/annotated/annotated_device.h"
-#include "allocator/setup/setup.h"
-#include "allocator/workload/workloads.h"
+#include "allocator/emulated/workload/annotated_device.h"
+#include "allocator/emulated/workload/workloads.h"
+#include "allocator/reference/catalog/setup.h"
 #include "app/cli/cli.h"
 #include "app/cli/device_size.h"
 #include "app/cli/load.h"
@@ -108,7 +108,7 @@ Result<allocator::Setup> setup_of(const DemoOptions& options) {
   const auto settings = settings_from(options.settings);
   if (!settings) return Failure(settings.error());
   auto setup = allocator::set_up({options.allocator, options.version, *settings, *bytes});
-  if (!setup) return Failure(refusal(setup.error(), "allocator/jax/README.md lists the settings."));
+  if (!setup) return Failure(refusal(setup.error(), "allocator/reference/catalog/README.md lists the settings."));
   return std::move(*setup);
 }
 

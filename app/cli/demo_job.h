@@ -1,5 +1,5 @@
-// The job of a demo: a workload (allocator/workload) on an allocator, slow enough to watch. It knows nothing about its
-// observer; it is a program like any other with an annotated allocator.
+// The job of a demo: a workload (allocator/emulated/workload) on an allocator, slow enough to watch. It knows nothing
+// about its observer; it is a program like any other with an annotated allocator.
 #pragma once
 
 #include <cstdint>

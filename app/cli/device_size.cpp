@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "allocator/devices/devices.h"
+#include "allocator/emulated/gpus/gpus.h"
 #include "analysis/units/format.h"
 #include "app/cli/options.h"
 

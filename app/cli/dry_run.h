@@ -14,7 +14,8 @@ namespace hbmscope::cli {
 
 // What is known when a run has ended.
 struct DryRunSources {
-  std::string folder;  // With the reports of its processes (allocator/device/python) and the accounts of the devices.
+  std::string
+      folder;  // With the reports of its processes (allocator/emulated/cuda/python) and the accounts of the devices.
   EmulatedMachine machine;
   int exit_code = 0;               // As in a shell.
   std::int64_t pid = 0;            // The command itself.

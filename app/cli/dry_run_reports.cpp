@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "allocator/device/model/accounts.h"
+#include "allocator/emulated/accounts/accounts.h"
 #include "analysis/read/json_fields.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"

@@ -7,8 +7,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "allocator/device/model/settings.h"
-#include "allocator/tpu/plugin/account.h"
+#include "allocator/emulated/accounts/tpu_account.h"
+#include "allocator/emulated/cuda/model/settings.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"

@@ -17,7 +17,7 @@ namespace hbmscope::cli {
 Result<EmulatedMachine> emulated_machine_from(std::string_view spec, std::string_view device_bytes);
 std::string text_from_machine(const EmulatedMachine& machine);  // "8 x NVIDIA H100 80GB, 79.1 GiB each"
 
-// The variables that the libraries of allocator/device read, or the plugin in allocator/tpu/plugin.
+// The variables that the libraries of allocator/emulated/cuda read, or the plugin in allocator/emulated/tpu/plugin.
 std::vector<std::pair<std::string, std::string>> variables_of(const EmulatedMachine& machine);
 
 // hbmscope emulate: lists the devices.

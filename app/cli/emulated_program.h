@@ -1,5 +1,5 @@
 // What a program needs so that it runs on an emulated device: libraries to preload and variables, nothing outside its
-// own processes. allocator/device/README.md describes the libraries.
+// own processes. allocator/emulated/cuda/README.md describes the libraries.
 #pragma once
 
 #include <string>

@@ -15,9 +15,9 @@ std::filesystem::path program_path();  // The program of this process.
 // libhbmscope_collector.so; nothing if it is missing, which is this error.
 std::optional<std::filesystem::path> find_collector();
 Error collector_is_missing();
-// The folder with the libraries of the emulated device (allocator/device/README.md). Empty if there is none.
+// The folder with the libraries of the emulated device (allocator/emulated/cuda/README.md). Empty if there is none.
 std::filesystem::path find_emulated_folder();
-// The plugin of the emulated TPU there (allocator/tpu/plugin); nothing if it is missing.
+// The plugin of the emulated TPU there (allocator/emulated/tpu/plugin); nothing if it is missing.
 std::optional<std::filesystem::path> find_tpu_plugin();
 
 // The page for browsers in one file (app/web); nothing if it is missing.

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "allocator/replay/check_places.h"
+#include "allocator/reference/replay/check_places.h"
 #include "analysis/read/requests/replay_recorder.h"
 #include "analysis/write/json.h"
 #include "analysis/write/recording.h"

@@ -6,8 +6,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "allocator/replay/check.h"
-#include "allocator/replay/player.h"
+#include "allocator/reference/replay/check.h"
+#include "allocator/reference/replay/player.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {

@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
-#include "allocator/interface/fragmentation.h"
-#include "allocator/replay/verdict.h"
+#include "allocator/reference/interface/fragmentation.h"
+#include "allocator/reference/replay/verdict.h"
 #include "analysis/diagnose/cause.h"
 #include "analysis/write/json.h"
 #include "analysis/write/json_optional.h"

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "allocator/setup/setup.h"
+#include "allocator/reference/catalog/setup.h"
 #include "analysis/query/device_requests.h"
 #include "analysis/read/file_bytes.h"
 #include "analysis/read/requests/read_requests.h"
@@ -27,7 +27,7 @@ namespace xla_gpu = allocator::xla_gpu;
 
 constexpr std::string_view pytorch_conf = "PYTORCH_CUDA_ALLOC_CONF";
 constexpr const char* how_to_set =
-    "allocator/README.md lists allocators and versions, allocator/jax/README.md settings.";
+    "allocator/README.md lists allocators and versions, allocator/reference/catalog/README.md settings.";
 
 Failure usage(std::string what, std::string remedy) {
   return Failure(refusal(std::move(what), std::move(remedy)));

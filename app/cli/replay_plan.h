@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "allocator/catalog/catalog.h"
-#include "allocator/jax/plugin_options.h"
-#include "allocator/replay/request_stream.h"
+#include "allocator/reference/catalog/catalog.h"
+#include "allocator/reference/catalog/jax_plugin_options.h"
+#include "allocator/reference/replay/request_stream.h"
 #include "analysis/model/result.h"
 #include "analysis/trace/trace.h"
 #include "app/cli/options.h"

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "allocator/xla_report/memory_dump.h"
-#include "allocator/xla_report/oom_log.h"
-#include "allocator/xla_report/trace_event.h"
+#include "allocator/reference/xla_gpu/memory_dump.h"
+#include "allocator/reference/xla_gpu/oom_log.h"
+#include "allocator/reference/xla_gpu/trace_event.h"
 #include "app/cli/output_file.h"
 
 namespace hbmscope::cli {

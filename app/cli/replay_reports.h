@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-#include "allocator/replay/player.h"
+#include "allocator/reference/replay/player.h"
 #include "analysis/model/result.h"
 #include "app/cli/options.h"
 

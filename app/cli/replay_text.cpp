@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "allocator/replay/verdict.h"
+#include "allocator/reference/replay/verdict.h"
 #include "analysis/diagnose/cause.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "allocator/device/model/accounts.h"
+#include "allocator/emulated/accounts/accounts.h"
 #include "analysis/judge/gate.h"
 #include "analysis/query/job_facts.h"
 #include "analysis/units/utf8.h"

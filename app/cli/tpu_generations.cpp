@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "allocator/tpu/generation.h"
+#include "allocator/emulated/tpu/generation.h"
 #include "analysis/units/format.h"
 #include "analysis/write/json.h"
 #include "app/cli/cli.h"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "allocator/tpu/generation.h"
+#include "allocator/emulated/tpu/generation.h"
 #include "analysis/query/array_padding.h"
 #include "analysis/query/tile_grid.h"
 #include "analysis/read/array_listing/read_array_listing.h"

@@ -1,5 +1,5 @@
 // What a JAX program needs so that it runs on an emulated TPU slice: the plugin that JAX loads in libtpu's place
-// (allocator/tpu/plugin), libtpu itself for its compiler, and variables; nothing outside its own processes.
+// (allocator/emulated/tpu/plugin), libtpu itself for its compiler, and variables; nothing outside its own processes.
 #pragma once
 
 #include "app/cli/emulated_program.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "allocator/tpu/plugin/account.h"
+#include "allocator/emulated/accounts/tpu_account.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "app/cli/load.h"

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "allocator/devices/devices.h"
-#include "allocator/replay/verdict.h"
+#include "allocator/emulated/gpus/gpus.h"
+#include "allocator/reference/replay/verdict.h"
 #include "analysis/diagnose/site_change.h"
 #include "analysis/judge/gate.h"
 #include "analysis/units/format.h"

@@ -66,7 +66,7 @@ std::vector<Gap> find_gaps(const JobMemory& memory, const std::vector<Mapping>& 
 //
 // The kernel returns the list in parts, and mappings that the job creates meanwhile can hide another mapping from one
 // reading. So a mapping counts if any of several readings shows it.
-// An unmapped range of `bytes_wanted`; 0 if there is none.
+// The beginning of an unmapped range of `bytes_wanted`, or 0 if there is none.
 std::uint64_t find_free_range(pid_t process, std::uint64_t bytes_wanted) {
   constexpr int readings = 3;
   std::vector<Mapping> mappings;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t modules_max = 10'000;  // Ends a list that loops.
 constexpr std::size_t name_max = 4096;
-constexpr std::size_t entries_max = 1024;  // Of a dynamic section.
+constexpr std::size_t entries_max = 1024;  // The most entries of a dynamic section.
 
 using Tables = Module::Tables;
 

@@ -13,10 +13,10 @@ namespace hbmscope::attach {
 struct Mapping {
   std::uint64_t begin = 0, end = 0, file_offset = 0;
   bool can_read = false, can_write = false, can_execute = false, is_private = false;
-  std::string path;  // As the kernel prints it; empty: no file.
+  std::string path;  // As the kernel prints it. Empty without a file.
 };
 
-// The content of /proc/PID/maps, by address; empty if it may not be read. The kernel returns it in parts, so a mapping
+// The content of /proc/PID/maps, by address. Empty if it may not be read. The kernel returns it in parts, so a mapping
 // created meanwhile can hide another one.
 std::vector<Mapping> read_mappings(pid_t process);
 const Mapping* find_mapping(const std::vector<Mapping>& mappings, std::uint64_t address);
@@ -49,8 +49,8 @@ class JobMemory {
 struct Module {
   std::uint64_t base = 0;     // Added to its addresses.
   std::uint64_t dynamic = 0;  // The address of its dynamic section.
-  std::uint64_t header = 0;   // The address of its ELF header; 0: not mapped.
-  std::string name;           // As the loader has it; empty for the main program.
+  std::uint64_t header = 0;   // The address of its ELF header, or 0 if that is not mapped.
+  std::string name;           // As the loader has it. The main program has none.
 
   struct Tables {
     std::uint64_t symbols = 0, texts = 0, gnu_hash = 0, hash = 0;
@@ -60,7 +60,7 @@ struct Module {
 
 struct Modules {
   std::vector<Module> all;  // In the loader's order: the program, preloaded, needed and opened libraries.
-  std::string interpreter;  // /lib64/ld-linux-x86-64.so.2; empty: the program is static.
+  std::string interpreter;  // /lib64/ld-linux-x86-64.so.2. Empty if the program is static.
 };
 // Empty if the process has no dynamic loader, or if the loader is not ready.
 Modules read_modules(const JobMemory& memory);
@@ -72,7 +72,7 @@ struct Segment {
 };
 std::vector<Segment> read_segments(const JobMemory& memory, const Module& module);
 
-// The address of a function that the module exports; 0 if it does not export it.
+// The address of a function that the module exports, or 0.
 std::uint64_t find_function(const JobMemory& memory, const Module& module, const char* name);
 
 }  // namespace hbmscope::attach

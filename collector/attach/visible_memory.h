@@ -23,7 +23,7 @@ struct VisibleMemory {
   bool has_annotations = false;
 };
 
-// `environment`: the content of /proc/PID/environ; empty: unknown.
+// `environment`: the content of /proc/PID/environ, or empty if it is unknown.
 // `frameworks`: as in RunningJob.
 VisibleMemory find_visible_memory(const std::vector<Mapping>& mappings, std::string_view environment,
                                   const std::vector<std::string>& frameworks, bool has_annotations);

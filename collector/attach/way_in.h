@@ -19,8 +19,8 @@ struct WayIn {
   WayIn& operator=(const WayIn&) = delete;
 
   std::string library;  // As the job sees it.
-  // Where to create the observer's socket, as we see it, through the open folder; empty: the observer's default place.
-  // The job sees it under `folder_in_job`.
+  // Where to create the observer's socket, as we see it, through the open folder. Empty for the observer's default
+  // place. The job sees it under `folder_in_job`.
   std::string folder, folder_in_job;
   std::uint32_t uid = 0;  // The owner of the socket.
   int open_folder = -1;   // The folder that was checked, even if its path now leads elsewhere.

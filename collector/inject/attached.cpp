@@ -123,7 +123,8 @@ class DriverCalls {
     if (!is_decided_)
       how.add(wire::not_recorded_yet.data()).add("no CUDA driver is loaded");
     else if (!has_driver)
-      how.add(wire::not_recorded.data()).add("the job uses HIP, whose calls are recorded only if hbmscope run starts it");
+      how.add(wire::not_recorded.data())
+          .add("the job uses HIP, whose calls are recorded only if hbmscope run starts it");
     else if (!are_wanted_)
       how.add(wire::not_recorded.data()).add("CUPTI is left to the job (--no-cupti)");
     else

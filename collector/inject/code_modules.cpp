@@ -26,7 +26,7 @@ struct Module {
   bool is_loaded = false;
 };
 constexpr std::size_t modules_max = 4096, telling_max = 16, path_bytes_max = 1024, build_id_bytes_max = 32;
-Module modules[modules_max];  // Only written pages take memory.
+Module modules[modules_max];  // Only written pages need memory.
 std::size_t module_count = 0;
 std::uint64_t session = 0;  // That of the rings in which they were defined.
 std::uint64_t looks = 0;
@@ -69,7 +69,7 @@ bool is_loaded(const dl_phdr_info& object, const ElfW(Phdr) & wanted) {
   return false;
 }
 
-// In hexadecimal; empty if there is none.
+// In hexadecimal, or empty.
 void read_build_id(const dl_phdr_info& object, char* text) {
   *text = 0;
   for (int i = 0; i < object.dlpi_phnum; ++i) {

@@ -10,7 +10,7 @@ namespace hbmscope::inject {
 // Notices what was loaded and unloaded since the last call, and returns the number of unloads so far. Takes the
 // loader's lock, as an unwinder may too, so none of our locks may be held.
 std::uint64_t look_at_loaded_code();
-// The module's id; 0 if no module contains the address, or there was no room for it.
+// The module's id, or 0 if no module contains the address, or there was no room for it.
 std::uint32_t module_of_code(std::uint64_t address);
 
 struct CodeRange {

@@ -26,7 +26,7 @@ std::uintptr_t last_session = 0;
 bool is_enabled[entry_count];
 static_assert(alignof(ThreadSlot) > thread_flags);
 
-// Devices by context number, which is never reused; 0: not queried yet, otherwise the device plus one.
+// Devices by context number, which is never reused: the device plus one, or 0 before it is queried.
 constexpr std::uint32_t contexts_max = 1024;
 std::atomic<std::uint8_t> devices[contexts_max];
 
@@ -49,23 +49,23 @@ void begin_call(Entry entry, const CallbackData& data, std::uintptr_t mine) {
     return;
   }
   thread_word = (thread_word & ~cupti_call) | mine;
-  *data.correlation = gives_back(entry) && rings.is_open() ? rings.begin_giving(take_stack()) : without_time;
+  *data.correlation = frees_memory(entry) && rings.is_open() ? rings.begin_freeing(take_stack()) : without_time;
 }
 
 void end_call(Entry entry, const CallbackData& data, std::uintptr_t mine) {
   if ((thread_word & cupti_call) != mine || *data.correlation == is_inside_another) return;
   thread_word = (thread_word & ~cupti_call) | cupti_has_reported;
   const bool has_time = *data.correlation != without_time;
-  const auto result = *static_cast<const driver::Result*>(data.result);
-  const bool is_news = result == driver::success ? has_time || !gives_back(entry) : result == driver::out_of_memory;
+  const auto result = *static_cast<const cuda::Result*>(data.result);
+  const bool is_news = result == cuda::success ? has_time || !frees_memory(entry) : result == cuda::error_out_of_memory;
   if (is_news && is_observed()) {
     const DriverCall call{entry, has_time ? *data.correlation : 0, device_of(data), data.context};
-    if (result == driver::success)
+    if (result == cuda::success)
       report(call, data.parameters);
     else
       call.refuse(requested_by_call(entry, data.parameters));
   }
-  if (has_time) rings.end_giving();
+  if (has_time) rings.end_freeing();
 }
 
 void go_on_without(Line& why) {
@@ -133,7 +133,7 @@ unsigned enable() {
   for (const bool gives : {true, false})
     for (std::size_t i = 0; i < cuda_entry_count; ++i) {
       const auto entry = static_cast<Entry>(i);
-      if (gives_back(entry) != gives || id_of(entry) == 0 || is_left_to_us(entry)) continue;
+      if (frees_memory(entry) != gives || id_of(entry) == 0 || is_left_to_us(entry)) continue;
       is_enabled[i] = library.enable_callback(1, subscriber, Domain::driver_api, id_of(entry)) == success;
       enabled += is_enabled[i] ? 1 : 0;
     }

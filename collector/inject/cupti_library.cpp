@@ -48,10 +48,10 @@ bool is_in_wheel(const char* path, void*) {
 }
 
 unsigned major_of_driver() {
-  driver::Result (*get_version)(int*) = nullptr;
+  cuda::Result (*get_version)(int*) = nullptr;
   put(get_version, find_function_in("libcuda.so", "cuDriverGetVersion"));
   int version = 0;
-  if (get_version == nullptr || get_version(&version) != driver::success || version < 0) return 0;
+  if (get_version == nullptr || get_version(&version) != cuda::success || version < 0) return 0;
   return static_cast<unsigned>(version) / 1000;
 }
 

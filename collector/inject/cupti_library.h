@@ -1,10 +1,12 @@
 // The job's CUPTI: found and loaded at run time, never linked.
 #pragma once
 
-#include "collector/inject/cupti_types.h"
+#include "collector/abi/cupti.h"
 #include "collector/inject/line.h"
 
 namespace hbmscope::inject::cupti {
+
+using namespace hbmscope::cupti;
 
 struct Library {
   Result (*get_version)(std::uint32_t* version);
@@ -12,7 +14,7 @@ struct Library {
   Result (*unsubscribe)(Subscriber subscriber);
   Result (*enable_callback)(std::uint32_t enable, Subscriber subscriber, Domain domain, CallbackId id);
   Result (*get_callback_state)(std::uint32_t* enabled, Subscriber subscriber, Domain domain, CallbackId id);
-  Result (*get_device_id)(driver::Object context, std::uint32_t* device);
+  Result (*get_device_id)(cuda::Object context, std::uint32_t* device);
   // Null before version 13.0. Names the listener that holds CUPTI; since 13.3 there can be several.
   Result (*subscribe_v2)(Subscriber* subscriber, Callback callback, void* data, SubscriberParameters* parameters);
 

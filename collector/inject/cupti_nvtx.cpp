@@ -3,8 +3,8 @@
 #include <atomic>
 #include <cstring>
 
+#include "collector/abi/nvtx.h"
 #include "collector/inject/nvtx_marks.h"
-#include "collector/inject/nvtx_types.h"
 
 namespace hbmscope::inject::cupti {
 namespace {

@@ -2,9 +2,11 @@
 // to us (nvtx_injection.cpp). Creates the same markers. Handles and ids are CUPTI's, so their meaning is stored here.
 #pragma once
 
-#include "collector/inject/cupti_types.h"
+#include "collector/abi/cupti.h"
 
 namespace hbmscope::inject::cupti {
+
+using namespace hbmscope::cupti;
 
 // The NVTX calls that CUPTI should report. Ids above `nvtx_ids_last` and unused ids in between are not calls.
 constexpr CallbackId nvtx_ids_last = 42;

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "collector/inject/driver_types.h"
+#include "collector/abi/cuda.h"
 
 namespace hbmscope::inject::cupti {
 
@@ -14,7 +14,7 @@ template <class Function>
 struct Parameters;
 
 template <class... Types>
-struct Parameters<driver::Result (*)(Types...)> {
+struct Parameters<cuda::Result (*)(Types...)> {
   static constexpr std::size_t count = sizeof...(Types);
   struct Layout {
     std::size_t offsets[count], bytes;

@@ -13,7 +13,7 @@ constexpr CallbackId ids_max = 1024;
 
 struct Ids {
   CallbackId by_entry[entry_count] = {};
-  std::uint16_t entries[ids_max] = {};  // One more than the entry's number; 0: none.
+  std::uint16_t entries[ids_max] = {};  // One more than the entry's number, or 0.
 };
 constexpr Ids make_ids() {
   Ids ids;
@@ -29,30 +29,30 @@ constexpr Ids make_ids() {
 constexpr Ids ids = make_ids();
 static_assert(entry_count < 0xffff);
 
-#define TAKES(name, ...) static_assert(ids.by_entry[static_cast<std::size_t>(Entry::name)] != 0);
-#define GIVES TAKES
-#define REFUSES TAKES
+#define ALLOCATES(name, ...) static_assert(ids.by_entry[static_cast<std::size_t>(Entry::name)] != 0);
+#define FREES ALLOCATES
+#define REFUSES ALLOCATES
 #include "collector/inject/driver_entries.inc"
 
 // An object with the parameters of the call, so that the table's expressions mean the same as in driver_calls.cpp.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-#define TAKES(name, since, parameters, arguments, requested, ...)    \
-  struct Report_##name {                                             \
-    const DriverCall& call;                                          \
-    void operator() parameters const { __VA_ARGS__; }                \
-  };                                                                 \
-  struct Requested_##name {                                          \
-    RefusedRequest operator() parameters const { return requested; } \
+#define ALLOCATES(name, since, parameters, arguments, requested, ...) \
+  struct Report_##name {                                              \
+    const DriverCall& call;                                           \
+    void operator() parameters const { __VA_ARGS__; }                 \
+  };                                                                  \
+  struct Requested_##name {                                           \
+    RefusedRequest operator() parameters const { return requested; }  \
   };
-#define GIVES(name, since, parameters, arguments, ...) TAKES(name, since, parameters, arguments, 0, __VA_ARGS__)
+#define FREES(name, since, parameters, arguments, ...) ALLOCATES(name, since, parameters, arguments, 0, __VA_ARGS__)
 #include "collector/inject/driver_entries.inc"
 #pragma GCC diagnostic pop
 
 struct Teller {
   void (*report)(const DriverCall& call, const void* parameters);  // Null: a success is not recorded.
   RefusedRequest (*requested)(const void* parameters);
-  bool gives_back, is_left_to_us;
+  bool frees_memory, is_left_to_us;
 };
 
 template <class Function, class Report>
@@ -66,8 +66,8 @@ RefusedRequest requested_by(const void* parameters) {
 
 #define TELLER(name, parameters, gives) \
   {report_by<Result(*) parameters, Report_##name>, requested_by<Result(*) parameters, Requested_##name>, gives, false},
-#define TAKES(name, since, parameters, ...) TELLER(name, parameters, false)
-#define GIVES(name, since, parameters, ...) TELLER(name, parameters, true)
+#define ALLOCATES(name, since, parameters, ...) TELLER(name, parameters, false)
+#define FREES(name, since, parameters, ...) TELLER(name, parameters, true)
 #define REFUSES(name, ...) {nullptr, nullptr, false, false},
 #define RUNS(name, ...) {nullptr, nullptr, false, true},
 #define RESOLVES REFUSES
@@ -89,8 +89,8 @@ CallbackId id_of(Entry entry) {
   return ids.by_entry[static_cast<std::size_t>(entry)];
 }
 
-bool gives_back(Entry entry) {
-  return teller_of(entry).gives_back;
+bool frees_memory(Entry entry) {
+  return teller_of(entry).frees_memory;
 }
 
 bool is_left_to_us(Entry entry) {

@@ -2,16 +2,18 @@
 // driver_entries.inc.
 #pragma once
 
-#include "collector/inject/cupti_types.h"
+#include "collector/abi/cupti.h"
 #include "collector/inject/driver_rows.h"
 
 namespace hbmscope::inject::cupti {
+
+using namespace hbmscope::cupti;
 
 // Entry::count if the call is not reported.
 Entry entry_from_id(CallbackId id);
 // 0 if the call is not reported, because it only returns entry points.
 CallbackId id_of(Entry entry);
-bool gives_back(Entry entry);
+bool frees_memory(Entry entry);
 // CUPTI is not asked to report the call (RUNS in driver_entries.inc).
 bool is_left_to_us(Entry entry);
 

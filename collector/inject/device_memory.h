@@ -6,8 +6,8 @@
 
 namespace hbmscope::inject::driver {
 
-// Of a device as the program numbers them; wire::unknown_bytes: the driver is not in use, or doesn't say. Never call
-// them in a callback of CUPTI.
+// For a device as the program numbers them. Returns wire::unknown_bytes if the driver is not in use, or doesn't say.
+// Never call them in a callback of CUPTI.
 std::uint64_t total_bytes_of(std::uint32_t device);
 // Leaves the calling thread's context, and whether the device has one, as they were.
 std::uint64_t free_bytes_of(std::uint32_t device);

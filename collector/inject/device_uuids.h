@@ -2,13 +2,14 @@
 // devices (CUDA_VISIBLE_DEVICES) or the same ones in another order (CUDA_DEVICE_ORDER), and in NVML.
 #pragma once
 
-#include "collector/inject/driver_types.h"
+#include "collector/abi/cuda.h"
 
 namespace hbmscope::inject::driver {
 
-// "GPU-68626d03-636f-7065-0000-000000000000", or "MIG-..." for a slice of a GPU; with HIP "GPU-68626d03636f7065"; null:
-// unknown. Asks the driver at the
-// first call for a device, and never in a callback of CUPTI.
+using namespace cuda;
+
+// "GPU-68626d03-636f-7065-0000-000000000000", or "MIG-..." for a slice of a GPU; with HIP "GPU-68626d03636f7065". Null
+// if it is unknown. Queries the driver at the first call for a device, and never in a callback of CUPTI.
 const char* uuid_of(Device device);
 void forget_uuid_lock();  // In a child after fork().
 

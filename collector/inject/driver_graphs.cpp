@@ -32,7 +32,7 @@ void note_graph_memory() {
 void note_graph_node(const void* node) {
   int type = 0;
   std::memcpy(&type, node, sizeof(type));  // It is the first member.
-  if (type == graph_node_alloc) note_graph_memory();
+  if (type == node_type::mem_alloc) note_graph_memory();
 }
 
 void report_graph_memory(const DriverCall& call) {

@@ -58,7 +58,7 @@ class DevicesOfStreams {
   }
 
  private:
-  // The first place of a handle that contains `wanted` (a handle or 0); null if there is none.
+  // The first place of a handle that contains `wanted` (a handle or 0), or null.
   std::atomic<std::uint64_t>* find_word(std::uint64_t handle, std::uint64_t wanted) {
     for (std::size_t step = 0; step < steps; ++step) {
       std::atomic<std::uint64_t>& word = words_[(first_of(handle) + step) % size];

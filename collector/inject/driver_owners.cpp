@@ -20,7 +20,7 @@ void end_owner(const DriverCall& call, std::uint32_t number) {
   wire::FreeAtRecord record;
   record.address = number;
   record.heap = wire::blocks_of;
-  record.stack = rings.giving_stack();
+  record.stack = rings.freeing_stack();
   rings.add_of_driver(record, call.since);
 }
 

@@ -10,7 +10,7 @@
 
 namespace hbmscope::inject::driver {
 
-// The owner number of the calling thread's context; 0 if it has none, it is unknown, or there were too many.
+// The owner number of the calling thread's context, or 0 if it has none, it is unknown, or there were too many.
 std::uint32_t number_of_context(const DriverCall& call);
 std::uint32_t number_of_context(Object context);
 constexpr std::uint32_t flags_of_owner(std::uint32_t number) {

@@ -33,12 +33,12 @@ struct Figures {
   std::uint32_t names[figure_count];
 };
 Figures figures[pools_max];
-std::atomic<std::size_t> places_end{0};  // After the last pool that is asked.
+std::atomic<std::size_t> places_end{0};  // After the last pool that is queried.
 
 struct PoolsOfHeap {
   std::atomic<std::uint32_t> wanted, done;  // Each change wants another look; several may be done by one.
   std::atomic<bool> wants_current, knows_current;
-  std::atomic<Api> api;          // Of the last call that wanted the current pool.
+  std::atomic<Api> api;          // The last call's that wanted the current pool.
   std::atomic<bool> may_change;  // At the next synchronization.
   SpinLock looking;
 };
@@ -75,7 +75,7 @@ void report_figure(std::size_t place, std::size_t index, Figure which, std::uint
   rings.add_of_driver(record);
 }
 
-// Returns whether the pool may give memory back at the next synchronization.
+// Returns whether the pool may free memory at the next synchronization.
 bool look_at(std::size_t place, std::size_t index) {
   Object pool = pools.objects[place].load();
   std::uint64_t now[figure_count] = {};
@@ -222,18 +222,18 @@ static void report_pools(const DriverCall& call, std::size_t index) {
   note_change(call, index);
 }
 
-void take_from_pool(const DriverCall& call, Object pool, Address at, Size bytes, Object stream) {
+void report_pool_block(const DriverCall& call, Object pool, Address at, Size bytes, Object stream) {
   if (pools.find(pool) == pools.none) note_pool(call, pool, call.device());  // It was made before an attach.
-  if (take_in_stream(heap_of_pool(call, pool), call, at, bytes, stream)) report_change_of(call, pool, false);
+  if (report_stream_block(heap_of_pool(call, pool), call, at, bytes, stream)) report_change_of(call, pool, false);
 }
 
-void take_from_current_pool(const DriverCall& call, Address at, Size bytes, Object stream) {
+void report_current_pool_block(const DriverCall& call, Address at, Size bytes, Object stream) {
   const std::size_t index = index_of_stream(call, stream);
-  if (take_in_stream(heap_at(index), call, at, bytes, stream)) report_pools(call, index);
+  if (report_stream_block(heap_at(index), call, at, bytes, stream)) report_pools(call, index);
 }
 
-void give_in_stream(const DriverCall& call, Address at, Object stream) {
-  give(call, at);
+void report_free_in_stream(const DriverCall& call, Address at, Object stream) {
+  report_free(call, at);
   if (at != 0) report_pools(call, index_of_stream(call, stream));
 }
 

@@ -5,10 +5,10 @@
 // "Stream Ordered Memory Allocator". All figures are in bytes.
 //
 // No call reports these figures, so the driver is queried (cuMemPoolGetAttribute, hipMemPoolGetAttribute): after a call
-// that takes memory from a pool, frees it, trims the pool or changes its threshold, and after a synchronization, on the
-// thread that has made the call. In a callback of CUPTI the driver can't be queried, so our entry point asks when the
-// same call returns to it; a job that was attached to has no such entry point, and its pools stay unknown. Pools that
-// were imported from another process are left out, since their memory counts there.
+// that allocates memory from a pool, frees it, trims the pool or changes its threshold, and after a synchronization, on
+// the thread that has made the call. In a callback of CUPTI the driver can't be queried, so our entry point asks when
+// the same call returns to it; a job that was attached to has no such entry point, and its pools stay unknown. Pools
+// that were imported from another process are left out, since their memory counts there.
 #pragma once
 
 #include "collector/inject/driver_rows.h"
@@ -21,7 +21,7 @@ RefusedRequest of_pool(Size bytes, Object pool);  // By a call that names the po
 // The program has made a pool, or asked for one that exists.
 void note_pool(const DriverCall& call, Object pool, Device device);
 void note_pool(const DriverCall& call, Object pool, int type, Location location);
-// The program has made it the one from which cuMemAllocAsync takes memory on its device.
+// The program has made it the one from which cuMemAllocAsync allocates memory on its device.
 void note_current_pool(Object pool);
 // Called before it is destroyed: it is not queried any more, and no thread is in a query when this returns.
 void retire_pool(Object pool);
@@ -30,9 +30,9 @@ void forget_pool(const DriverCall& call, Object pool);
 void retire_pools(const DriverCall& call);
 void forget_pools(const DriverCall& call);
 
-void take_from_pool(const DriverCall& call, Object pool, Address at, Size bytes, Object stream);
-void take_from_current_pool(const DriverCall& call, Address at, Size bytes, Object stream);
-void give_in_stream(const DriverCall& call, Address at, Object stream);
+void report_pool_block(const DriverCall& call, Object pool, Address at, Size bytes, Object stream);
+void report_current_pool_block(const DriverCall& call, Address at, Size bytes, Object stream);
+void report_free_in_stream(const DriverCall& call, Address at, Object stream);
 // The pool was trimmed, or its threshold was set.
 void report_pool(const DriverCall& call, Object pool);
 // The program has waited for the stream, or for something else on the thread's device.

@@ -17,7 +17,7 @@ namespace {
 
 using driver::devices_max, driver::host_place, driver::managed_place;
 
-// Ids that the rings assigned; 0: none yet. A child starts without any after fork().
+// Ids that the rings assigned, or 0 before that. A child starts without any after fork().
 struct Known {
   std::atomic<std::uint32_t> texts[entry_count];
   std::atomic<std::uint32_t> heaps[driver::heap_places];
@@ -40,7 +40,7 @@ std::uint32_t define_heap(std::size_t index) {
   heap.device = index < devices_max ? static_cast<std::uint32_t>(index) : wire::no_device;
   if (index == managed_place) return rings.define_heap(heap, "managed memory", "managed");
   if (index == host_place) return rings.define_heap(heap, "pinned host memory", "host_pinned");
-  if (const char* uuid = driver::uuid_of(static_cast<driver::Device>(index))) heap.uuid = rings.define_string(uuid);
+  if (const char* uuid = driver::uuid_of(static_cast<cuda::Device>(index))) heap.uuid = rings.define_string(uuid);
   Line name;
   return rings.define_heap(heap, name.add("GPU ").add_number(static_cast<unsigned>(index)).add(" memory").text,
                            "device");
@@ -50,7 +50,7 @@ DriverObjects<256> streams;  // Their positions are their numbers.
 DevicesOfStreams devices_of_streams;
 
 // 0: the default stream, of either kind.
-std::uint32_t number_of_stream(driver::Object stream) {
+std::uint32_t number_of_stream(cuda::Object stream) {
   constexpr std::uintptr_t special_streams = 2;  // CU_STREAM_LEGACY, CU_STREAM_PER_THREAD
   if (reinterpret_cast<std::uintptr_t>(stream) <= special_streams) return 0;
   return static_cast<std::uint32_t>(streams.find_or_add(stream) + 1);
@@ -79,24 +79,24 @@ void forget_driver_ids() {
 }
 
 // If the driver may be queried here, it has returned and holds none of its locks.
-driver::Device DriverCall::device() const {
+cuda::Device DriverCall::device() const {
   if (known_device >= 0) return known_device;
-  driver::Device found = 0;
-  if (ask(Helper::device, &found) == driver::success) return found;
+  cuda::Device found = 0;
+  if (ask(Helper::device, &found) == cuda::success) return found;
   return is_hip() ? driver::remembered_device() : 0;
 }
 
-driver::Object DriverCall::context() const {
+cuda::Object DriverCall::context() const {
   if (is_hip()) return driver::context_of_device(device());
   if (!may_ask_driver()) return known_context;
-  driver::Object found = nullptr;
-  return ask(Helper::context, &found) == driver::success ? found : nullptr;
+  cuda::Object found = nullptr;
+  return ask(Helper::context, &found) == cuda::success ? found : nullptr;
 }
 
 std::uint64_t DriverCall::free_bytes() const {
-  driver::Size free = 0, total = 0;
+  cuda::Size free = 0, total = 0;
   if (is_hip()) return driver::find_free_bytes_after_failure(free) ? free : wire::unknown_bytes;
-  const bool is_reported = may_ask_driver() && ask(Helper::free_memory, &free, &total) == driver::success;
+  const bool is_reported = may_ask_driver() && ask(Helper::free_memory, &free, &total) == cuda::success;
   return is_reported ? free : wire::unknown_bytes;
 }
 
@@ -108,7 +108,7 @@ void DriverCall::refuse(RefusedRequest request) const {
   record.available = request.is_from_device && heap == heap_of_thread ? free_bytes() : wire::unknown_bytes;
   record.heap = heap;
   record.call = text_of(entry);
-  record.error = driver::out_of_memory;
+  record.error = cuda::error_out_of_memory;
   record.stack = take_stack();
   report(record);
 }
@@ -201,13 +201,13 @@ void watch_new_memory(void (*tell)()) {
   watcher.store(tell, std::memory_order_release);
 }
 
-void take_of(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Size requested) {
+void report_block_in(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Size requested) {
   if (at == 0) return;
   report_of_context(call, block(call, heap, at, bytes, requested));
   note_new_memory();
 }
 
-bool take_in_stream(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Object stream) {
+bool report_stream_block(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Object stream) {
   if (at == 0) return false;
   wire::AllocRecord record = block(call, heap, at, bytes, bytes);
   const bool is_node = is_captured(call, stream);
@@ -221,25 +221,25 @@ bool take_in_stream(std::uint32_t heap, const DriverCall& call, Address at, Size
   return !is_node;
 }
 
-void take_array(const DriverCall& call, Object array, Size bytes) {
+void report_array(const DriverCall& call, Object array, Size bytes) {
   wire::AllocRecord record = block(call, device_heap(call), number_of(array), bytes, bytes);
   record.flags |= wire::named_by_handle;
   report_of_context(call, record);
 }
 
-void take_host(const DriverCall& call, void* at, Size bytes) {
-  take_of(host_heap(), call, number_of(at), bytes, bytes);
+void report_host_block(const DriverCall& call, void* at, Size bytes) {
+  report_block_in(host_heap(), call, number_of(at), bytes, bytes);
 }
 
-void take_variable(std::uint32_t heap, const DriverCall& call, Object module, Address at, Size bytes,
-                   const char* name) {
+void report_variable(std::uint32_t heap, const DriverCall& call, Object module, Address at, Size bytes,
+                     const char* name) {
   if (at == 0 || bytes == 0) return;
   const Variable variable = note_variable(call, module, at);
   if (variable.is_reported) return;
   wire::AllocRecord record = block(call, heap, at, bytes, bytes);
   record.flags |= wire::of_module | flags_of_owner(variable.owner);
   report(record);
-  if (!variable.is_kept) return;  // It may be requested any number of times, and each definition takes room.
+  if (!variable.is_kept) return;  // It may be requested any number of times, and each definition needs room.
   wire::AttributeRecord attribute;
   attribute.allocation = at;
   attribute.key = rings.define_string("variable");
@@ -247,22 +247,22 @@ void take_variable(std::uint32_t heap, const DriverCall& call, Object module, Ad
   report(attribute);
 }
 
-static void give_from(std::uint32_t heap, const DriverCall& call, Address at) {
+static void report_free_in(std::uint32_t heap, const DriverCall& call, Address at) {
   if (at == 0) return;
   wire::FreeAtRecord record;
   record.address = at;
   record.heap = heap;
-  record.stack = rings.giving_stack();
+  record.stack = rings.freeing_stack();
   report(record, call.since);
 }
-void give(const DriverCall& call, Address at) {
-  give_from(wire::block_at, call, at);
+void report_free(const DriverCall& call, Address at) {
+  report_free_in(wire::block_at, call, at);
 }
-void give_array(const DriverCall& call, Object array) {
-  give_from(wire::block_of_handle, call, number_of(array));
+void report_array_free(const DriverCall& call, Object array) {
+  report_free_in(wire::block_of_handle, call, number_of(array));
 }
-void give_host(const DriverCall& call, void* at) {
-  give_from(wire::block_at_or_in | host_heap(), call, number_of(at));
+void report_host_free(const DriverCall& call, void* at) {
+  report_free_in(wire::block_at_or_in | host_heap(), call, number_of(at));
 }
 
 void create(MemHandle handle, Size bytes, Location location) {
@@ -351,7 +351,7 @@ void open_foreign(const DriverCall& call, std::uint32_t heap, Address at) {
 }
 
 void close_foreign(const DriverCall& call, Address at) {
-  give(call, at);
+  report_free(call, at);
 }
 
 void note_sharing(const DriverCall& call, Address at) {

@@ -23,11 +23,11 @@ void forget_hip_failure();
 }  // namespace driver
 
 template <class... Parameters>
-driver::Result ask_driver(Api api, Helper which, Parameters... parameters) {
-  const auto function = reinterpret_cast<driver::Result (*)(Parameters...)>(find_helper(api, which));
-  if (function == nullptr || (api == Api::hip && !driver::may_ask_hip())) return driver::no_device;
-  const driver::Result result = function(parameters...);
-  if (api == Api::hip && result != driver::success) driver::forget_hip_failure();
+cuda::Result ask_driver(Api api, Helper which, Parameters... parameters) {
+  const auto function = reinterpret_cast<cuda::Result (*)(Parameters...)>(find_helper(api, which));
+  if (function == nullptr || (api == Api::hip && !driver::may_ask_hip())) return cuda::error_no_device;
+  const cuda::Result result = function(parameters...);
+  if (api == Api::hip && result != cuda::success) driver::forget_hip_failure();
   return result;
 }
 
@@ -49,8 +49,8 @@ struct DriverCall {
   const Entry entry;
   // For a call that frees memory: its start time, which is the time of its rows. 0: it is not recorded.
   std::uint64_t since = 0;
-  int known_device = -1;                   // The calling thread's; -1: unknown, and the driver may be queried.
-  driver::Object known_context = nullptr;  // The calling thread's context.
+  int known_device = -1;                 // The calling thread's. At -1 it is unknown, and the driver may be queried.
+  cuda::Object known_context = nullptr;  // The calling thread's context.
 
   Api api() const { return api_of(entry); }
   bool is_hip() const { return api() == Api::hip; }
@@ -58,15 +58,15 @@ struct DriverCall {
   // Calls a function of the driver for ourselves, with exactly the types of its parameters. Anything but success: the
   // driver does not have it, or it has failed. HIP's is not called while it would change the thread's last error.
   template <class... Parameters>
-  driver::Result ask(Helper which, Parameters... parameters) const {
+  cuda::Result ask(Helper which, Parameters... parameters) const {
     return ask_driver(api(), which, parameters...);
   }
-  driver::Device device() const;
-  driver::Object context() const;             // Null: none, or the driver can't be queried.
+  cuda::Device device() const;
+  cuda::Object context() const;               // Null: none, or the driver can't be queried.
   void refuse(RefusedRequest request) const;  // The driver is out of memory.
 
  private:
-  std::uint64_t free_bytes() const;  // Of the thread's device.
+  std::uint64_t free_bytes() const;  // The thread's device counts.
 };
 
 // A call of the program that arrived at our entry point, until the end of its scope. Calls that the driver makes for
@@ -136,17 +136,17 @@ class RunningCall : public UsingCall {
 };
 
 // A call that frees memory: its rows have the time before the call and are written when it has succeeded.
-class GivingCall : public UsingCall {
+class FreeingCall : public UsingCall {
  public:
-  GivingCall(Entry which, unsigned place_of_target) : UsingCall(which, place_of_target) {
-    if (reports() && rings.is_open()) since = rings.begin_giving(take_stack());
+  FreeingCall(Entry which, unsigned place_of_target) : UsingCall(which, place_of_target) {
+    if (reports() && rings.is_open()) since = rings.begin_freeing(take_stack());
   }
-  ~GivingCall() {
-    if (since != 0) rings.end_giving();
+  ~FreeingCall() {
+    if (since != 0) rings.end_freeing();
   }
   // If nothing was recorded yet, nothing can be freed.
-  bool gives() {
-    if (since == 0 && !reports() && is_ours() && rings.is_open()) since = rings.begin_giving(take_stack());
+  bool frees() {
+    if (since == 0 && !reports() && is_ours() && rings.is_open()) since = rings.begin_freeing(take_stack());
     return since != 0;
   }
 };
@@ -158,13 +158,13 @@ constexpr std::size_t devices_max = 64;
 constexpr std::size_t managed_place = devices_max, host_place = devices_max + 1, heap_places = devices_max + 2;
 std::size_t index_of_device(Device device);  // Below devices_max; higher devices count as the first.
 std::size_t index_of_location(Location location);
-// Of the stream's device if its creation was seen; otherwise of the thread's, which may have changed since then.
+// The stream's device if its creation was seen. Otherwise the thread's, which may have changed since then.
 std::size_t index_of_stream(const DriverCall& call, Object stream);
 
 // Heaps by their numbers in the rings, defined at first use.
 std::uint32_t heap_at(std::size_t place);
 std::uint32_t device_heap(Device device);
-std::uint32_t device_heap(const DriverCall& call);  // Of the thread's device.
+std::uint32_t device_heap(const DriverCall& call);  // The thread's device counts.
 Device device_of_heap(std::uint32_t heap);          // devices_max: the heap is of no device.
 std::uint32_t managed_heap();
 std::uint32_t host_heap();
@@ -190,31 +190,32 @@ inline RefusedRequest of_location(Size bytes, const AllocationProperties* proper
 void watch_new_memory(void (*tell)());
 
 // Blocks of the thread's context, which end with it.
-void take_of(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Size requested);
-inline void take_of(std::uint32_t heap, const DriverCall& call, Address at, Size bytes) {
-  take_of(heap, call, at, bytes, bytes);
+void report_block_in(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Size requested);
+inline void report_block_in(std::uint32_t heap, const DriverCall& call, Address at, Size bytes) {
+  report_block_in(heap, call, at, bytes, bytes);
 }
-inline void take(const DriverCall& call, Address at, Size bytes, Size requested) {
-  take_of(device_heap(call), call, at, bytes, requested);
+inline void report_block(const DriverCall& call, Address at, Size bytes, Size requested) {
+  report_block_in(device_heap(call), call, at, bytes, requested);
 }
-inline void take(const DriverCall& call, Address at, Size bytes) {
-  take(call, at, bytes, bytes);
+inline void report_block(const DriverCall& call, Address at, Size bytes) {
+  report_block(call, at, bytes, bytes);
 }
-void take_host(const DriverCall& call, void* at, Size bytes);
-void take_array(const DriverCall& call, Object array, Size bytes);  // 0: the memory is counted elsewhere.
+void report_host_block(const DriverCall& call, void* at, Size bytes);
+void report_array(const DriverCall& call, Object array, Size bytes);  // 0: the memory is counted elsewhere.
 // From a pool, which belongs to its device and to no context.
 // False: it takes none, because the call became a node of a graph.
-bool take_in_stream(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Object stream);
+bool report_stream_block(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Object stream);
 // A variable of a module or a library. A program may request it many times; it is recorded once.
-void take_variable(std::uint32_t heap, const DriverCall& call, Object module, Address at, Size bytes, const char* name);
+void report_variable(std::uint32_t heap, const DriverCall& call, Object module, Address at, Size bytes,
+                     const char* name);
 template <class At, class Bytes>
-void take_variable(std::uint32_t heap, const DriverCall& call, Object module, const At* at, const Bytes* bytes,
-                   const char* name) {
-  if (at != nullptr && bytes != nullptr) take_variable(heap, call, module, Address{*at}, Size{*bytes}, name);
+void report_variable(std::uint32_t heap, const DriverCall& call, Object module, const At* at, const Bytes* bytes,
+                     const char* name) {
+  if (at != nullptr && bytes != nullptr) report_variable(heap, call, module, Address{*at}, Size{*bytes}, name);
 }
-void give(const DriverCall& call, Address at);
-void give_host(const DriverCall& call, void* at);
-void give_array(const DriverCall& call, Object array);
+void report_free(const DriverCall& call, Address at);
+void report_host_free(const DriverCall& call, void* at);
+void report_array_free(const DriverCall& call, Object array);
 
 void note_stream(const DriverCall& call, Object stream);
 void forget_stream(Object stream);

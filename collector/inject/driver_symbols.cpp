@@ -12,8 +12,8 @@
 
 namespace hbmscope::inject {
 using namespace driver;
-#define TAKES(name, since, parameters, ...) extern "C" EXPORTED Result name parameters;
-#define GIVES(name, since, parameters, ...) extern "C" EXPORTED Result name parameters;
+#define ALLOCATES(name, since, parameters, ...) extern "C" EXPORTED Result name parameters;
+#define FREES(name, since, parameters, ...) extern "C" EXPORTED Result name parameters;
 #define REFUSES(name, since, parameters, ...) extern "C" EXPORTED Result name parameters;
 #define RESOLVES(name, since, parameters, ...) extern "C" EXPORTED Result name parameters;
 #include "collector/inject/all_entries.inc"
@@ -25,8 +25,8 @@ struct EntryPoint {
   int since;
   void* ours;
 };
-#define TAKES(name, since, ...) {#name, since, reinterpret_cast<void*>(&name)},
-#define GIVES(name, since, ...) {#name, since, reinterpret_cast<void*>(&name)},
+#define ALLOCATES(name, since, ...) {#name, since, reinterpret_cast<void*>(&name)},
+#define FREES(name, since, ...) {#name, since, reinterpret_cast<void*>(&name)},
 #define REFUSES(name, since, ...) {#name, since, reinterpret_cast<void*>(&name)},
 #define RESOLVES(name, since, ...) {#name, since, reinterpret_cast<void*>(&name)},
 const EntryPoint entry_points[] = {
@@ -36,7 +36,7 @@ const EntryPoint entry_points[] = {
 constexpr std::size_t helper_count = static_cast<std::size_t>(Helper::count);
 struct HelperNames {
   Helper which;
-  const char* names[api_count];  // In the order of Api; null: it has none.
+  const char* names[api_count];  // In the order of Api, null where it has none.
 };
 constexpr HelperNames helper_names[] = {
     {Helper::device, {"cuCtxGetDevice", "hipGetDevice"}},
@@ -84,7 +84,7 @@ void forget_helpers(Driver& driver) {
   for (std::atomic<void*>& helper : driver.helpers) helper.store(nullptr, std::memory_order_release);
 }
 
-// The function that our entry point calls first; null if none is known.
+// The function that our entry point calls first, or null if none is known.
 void* known_target(Entry entry) {
   const TargetsOfEntry& known = targets[static_cast<std::size_t>(entry)];
   return known.functions[known.order.load(std::memory_order_acquire) & ((1U << place_bits) - 1)].load(

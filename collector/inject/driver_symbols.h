@@ -3,8 +3,8 @@
 // runtime, for the entry points of that API.
 #pragma once
 
+#include "collector/abi/cuda.h"
 #include "collector/inject/driver_targets.h"
-#include "collector/inject/driver_types.h"
 
 namespace hbmscope::inject {
 
@@ -14,10 +14,10 @@ struct FoundFunction {
   const char* symbol;
   void* found;
   int version;
-  driver::Flags flags;
+  cuda::Flags flags;
   const void* finder;   // The function that was called.
   const void* caller;   // The code that has called it.
-  bool is_inside_call;  // Of another of our entry points.
+  bool is_inside_call;  // It is inside a call of another of our entry points.
 };
 // What the caller gets instead.
 void* replace_found(const FoundFunction& call);
@@ -34,7 +34,7 @@ void forget_unloaded_driver();
 
 // What we call for ourselves, in the driver that was found last, not intercepted.
 enum class Helper : unsigned {
-  device,        // Of the calling thread.
+  device,        // The calling thread's.
   context,       // CUDA only.
   graph_memory,  // What the driver holds for graphs.
   is_capturing,

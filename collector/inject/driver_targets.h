@@ -9,12 +9,18 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "collector/inject/hip_types.h"
+#include "collector/abi/hip.h"
 
 namespace hbmscope::inject {
 
-#define TAKES(name, ...) name,
-#define GIVES(name, ...) name,
+// Rows of the tables name these types.
+namespace driver {
+using namespace cuda;
+using namespace hip;
+}  // namespace driver
+
+#define ALLOCATES(name, ...) name,
+#define FREES(name, ...) name,
 #define REFUSES(name, ...) name,
 #define RESOLVES(name, ...) name,
 enum class Entry : unsigned {
@@ -26,10 +32,10 @@ constexpr std::size_t entry_count = static_cast<std::size_t>(Entry::count);
 // Whose entry point it is. A process may use both.
 enum class Api : unsigned { cuda, hip, count };
 constexpr std::size_t api_count = static_cast<std::size_t>(Api::count);
-#define TAKES(...) +1
-#define GIVES TAKES
-#define REFUSES TAKES
-#define RESOLVES TAKES
+#define ALLOCATES(...) +1
+#define FREES ALLOCATES
+#define REFUSES ALLOCATES
+#define RESOLVES ALLOCATES
 constexpr std::size_t cuda_entry_count = 0
 #include "collector/inject/driver_entries.inc"
     ;
@@ -62,8 +68,8 @@ extern TargetsOfEntry targets[entry_count] __attribute__((visibility("hidden")))
 
 Target find_other_target(Entry entry);
 
-// The function to call next; null if no such function is loaded. Inside a call of the same entry point, it is the next
-// one in the order.
+// The function to call next, or null if no such function is loaded. Inside a call of the same entry point, it is the
+// next one in the order.
 inline Target find_target(Entry entry) {
   const TargetsOfEntry& known = targets[static_cast<std::size_t>(entry)];
   const unsigned place = known.order.load(std::memory_order_acquire) & ((1U << place_bits) - 1);
@@ -80,7 +86,7 @@ bool add_target(Entry entry, void* function, Position position);
 // `function` and returns true.
 bool add_behind_own(Entry entry, void* function, const void* caller);
 bool is_target(Entry entry, const void* function);
-// Forgets functions of the API for which `is_gone` returns true. Returns one that is left; null: there is none.
+// Forgets functions of the API for which `is_gone` returns true. Returns one that is left, or null.
 const void* forget_targets(Api api, bool (*is_gone)(const void* function));
 
 }  // namespace hbmscope::inject

@@ -32,7 +32,7 @@ void FrameRules::add(std::uint64_t return_address, const FrameRule& rule) const 
   if (!can_be_packed(rule) || !adding.try_lock()) return;
   Place* places = all_places.load(std::memory_order_acquire);
   if (places == nullptr && !has_no_memory) {
-    constexpr std::size_t bytes = places_max * sizeof(Place);  // Only written pages take memory.
+    constexpr std::size_t bytes = places_max * sizeof(Place);  // Only written pages need memory.
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     has_no_memory = memory == MAP_FAILED;
     if (!has_no_memory) {

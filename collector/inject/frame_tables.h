@@ -21,7 +21,7 @@ struct FrameRule {
   };
   Kind kind = Kind::unknown;
   std::int32_t cfa_offset = 0;  // Bytes.
-  // The saved frame pointer of the caller, relative to the CFA, in bytes; 0: it is unchanged.
+  // The saved frame pointer of the caller, relative to the CFA, in bytes, or 0 if it is unchanged.
   std::int32_t frame_pointer_offset = 0;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 __thread Device device_of_thread __attribute__((tls_model("initial-exec"))) = 0;
 __thread bool is_before_call __attribute__((tls_model("initial-exec"))) = false;  // The program's call comes next.
-// Of the runtime; 0: not queried yet.
+// The runtime's, or 0 before it is queried.
 std::atomic<int> version{0};
 // A bit for each device whose UUID was queried.
 std::atomic<std::uint64_t> devices_asked{0};

@@ -6,7 +6,7 @@
 // also
 //   if it succeeds. So the device is queried before the program's call, whose result then replaces ours, and nothing is
 //   queried after a call that has failed, but for the free memory with HIP 7. What we query after a call that has
-//   succeeded must succeed, too; if it does not, its error is taken back. While an older error waits to be read,
+//   succeeded must succeed, too; if it does not, its error is cleared. While an older error waits to be read,
 //   nothing is queried.
 #pragma once
 
@@ -22,7 +22,7 @@ Device remembered_device();
 // After a call on this thread has run out of memory. False: it can't be queried without changing the last error.
 bool find_free_bytes_after_failure(Size& free);
 
-// Stands for the context of the device's blocks; null: it is none of the devices that we know.
+// Stands for the context of the device's blocks, or null if it is none of the devices that we know.
 Object context_of_device(Device device);
 // The thread's device was reset: its blocks, pools and variables of modules are gone.
 void end_device(const DriverCall& call);

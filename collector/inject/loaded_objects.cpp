@@ -61,7 +61,7 @@ bool is_it(const Symbols& in, std::uint32_t index, const char* name, unsigned ch
   return are_equal(in.texts + symbol.st_name, name);
 }
 
-// The symbol's index; 0: there is none.
+// The symbol's index, or 0.
 std::uint32_t look_up_by_gnu_hash(const Symbols& in, const char* name, unsigned char type) {
   std::uint32_t hash = 5381;
   for (const char* at = name; *at != 0; ++at) hash = hash * 33 + static_cast<unsigned char>(*at);

@@ -13,24 +13,24 @@ namespace hbmscope::inject {
 // The loader's list of objects, which begins with the program. It can be read while the program is starting.
 const link_map* first_loaded_object();
 // The first function of that name in the objects that were loaded after this library, or after the one that contains
-// `behind`; null if there is none.
+// `behind`, or null.
 void* find_next_function(const char* name, const void* behind = nullptr);
 // The first one in all loaded objects.
 void* find_function(const char* name);
 // The first one after this library, while the program may still be starting: calls no foreign function. For libraries
 // loaded at the start.
 void* find_next_at_start(const char* name);
-// The function, or variable, of that name in the object that contains `address`; null if there is none.
+// The function, or variable, of that name in the object that contains `address`, or null.
 void* find_function_in_object_of(const void* address, const char* name);
 void* find_data_in_object_of(const void* address, const char* name);
 
-// The function of that name in the first loaded object whose file name begins with `file` ("libc.so"); null if there is
-// none.
+// The function of that name in the first loaded object whose file name begins with `file` ("libc.so"), or null if there
+// is none.
 void* find_function_in(const char* file, const char* name);
 // Finds the first loaded object for which `is_it`, called with `data`, returns true, and writes its path into `path`.
 // False: there is none, or its path is too long. `is_it` is called with the loader's lock held.
 bool find_path(bool (*is_it)(const char* path, void* data), void* data, char* path, std::size_t bytes);
-// The definition of that name in the object itself; null if there is none. May be called with the loader's lock held.
+// The definition of that name in the object itself, or null. May be called with the loader's lock held.
 void* find_function_of(const dl_phdr_info& object, const char* name);
 void* find_data_of(const dl_phdr_info& object, const char* name);
 // Whether the address is in the object. May be called with the loader's lock held.
@@ -38,7 +38,7 @@ bool contains(const dl_phdr_info& object, const void* address);
 // The part after the last slash.
 const char* file_name_of(const char* path);
 
-// The first name under which the object that contains `address` exports the function there; null if there is none. The
+// The first name under which the object that contains `address` exports the function there, or null. The
 // text belongs to the object.
 const char* find_name_of(const void* address);
 // Whether the address is in any loaded object, and the number of unloads so far.

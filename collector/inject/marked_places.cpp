@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t places_max = 512;
 std::atomic<std::uint32_t> stacks[places_max];
 SpinLock adding;
-std::atomic<std::uint32_t> remembered{0};  // A stack; 0: none.
+std::atomic<std::uint32_t> remembered{0};  // A stack, or 0.
 
 bool is_on_emulated_device() {
   static const bool is = getenv("HBMSCOPE_DEVICE_REPORT") != nullptr;

@@ -37,7 +37,7 @@ struct GroupFiles {
 constexpr GroupFiles version_1{"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file "},
     version_2{"/memory.max", "/memory.current", "inactive_file "};
 
-// Of a path that is too long for a line only the beginning is looked at, where there is no such file.
+// If a path is too long for a line, only its beginning is looked at, where there is no such file.
 bool read_group_number(const Line& folder, const char* file, std::uint64_t& number) {
   return read_number(FileText(Line(folder).add(file).text).text(), number);
 }
@@ -63,8 +63,8 @@ std::uint64_t left_in_folder(const Line& folder, const GroupFiles& files) {
   return used < limit ? limit - used : 0;
 }
 
-// Of the group and of all around it, up to the root. In a container the path may be the host's: then only the root
-// exists here, and it is the container's group.
+// What is left in the group and in all around it, up to the root. In a container the path may be the host's: then only
+// the root exists here, and it is the container's group.
 std::uint64_t left_in_all(const Line& root, const char* group, const GroupFiles& files) {
   std::uint64_t least = unlimited_bytes;
   for (std::size_t length = std::strlen(group);; --length) {

@@ -30,7 +30,7 @@ bool take_address(CodeStack& stack, std::uint64_t address) {
   return true;
 }
 
-// Frames are stacked upwards; none is longer than this.
+// Frames are stacked upwards, and none is longer than this.
 constexpr std::uint64_t frame_bytes_max = 1 << 20;
 
 struct Unwinding {

@@ -2,7 +2,6 @@
 // no other library was named.
 #include "collector/inject/collector.h"
 #include "collector/inject/nvtx_marks.h"
-#include "collector/inject/nvtx_types.h"
 
 namespace hbmscope::inject::nvtx {
 

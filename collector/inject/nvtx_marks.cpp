@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "collector/inject/driver_rows.h"
-#include "collector/inject/nvtx_types.h"
 #include "collector/inject/rings.h"
 #include "collector/inject/utf8.h"
 
@@ -12,7 +11,7 @@ namespace hbmscope::inject::nvtx {
 
 struct Name {
   std::atomic<std::uint32_t> hash;  // 0: there is no name here yet.
-  std::atomic<std::uint32_t> id;    // In the rings; 0: not defined yet.
+  std::atomic<std::uint32_t> id;    // Its id in the rings, or 0 before it is defined.
   char text[120];
 };
 
@@ -21,7 +20,7 @@ namespace {
 constexpr std::uint32_t names_max = 8192, domains_max = 256;
 constexpr unsigned depth_max = 61;
 
-// Only written pages take memory.
+// Only written pages need memory.
 Name names[names_max];
 Name another{1, 0, "another NVTX range"};  // Used when there is no more room.
 std::uint32_t names_kept = 0;

@@ -4,7 +4,11 @@
 
 #include <cstdint>
 
+#include "collector/abi/nvtx.h"
+
 namespace hbmscope::inject::nvtx {
+
+using namespace hbmscope::nvtx;
 
 struct Domain {
   char name[64];  // Empty: the default domain, which has no name.

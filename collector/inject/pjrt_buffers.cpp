@@ -15,53 +15,53 @@ namespace hbmscope::inject::pjrt {
 namespace {
 
 Device* device_of(const Plugin& plugin, Buffer* buffer) {
-  BufferDeviceArguments asked{{sizeof(BufferDeviceArguments)}, buffer};
-  return plugin.succeeds(buffer_device, &asked) ? asked.device : nullptr;
+  Query<Buffer, Device*> query{{sizeof(query)}, buffer};
+  return plugin.succeeds(buffer_device, &query) ? query.value : nullptr;
 }
 
-// As the process numbers its devices; wire::no_device: unknown.
+// As the process numbers its devices, or wire::no_device if that is unknown.
 std::uint32_t number_of(const Plugin& plugin, Device* device) {
-  HardwareIdArguments asked{{sizeof(HardwareIdArguments)}, device};
-  if (device == nullptr || !plugin.succeeds(device_hardware_id, &asked) || asked.id < 0) return wire::no_device;
-  return static_cast<std::uint32_t>(asked.id);
+  Query<Device, int> query{{sizeof(query)}, device, -1};
+  if (device == nullptr || !plugin.succeeds(device_hardware_id, &query) || query.value < 0) return wire::no_device;
+  return static_cast<std::uint32_t>(query.value);
 }
 
 Memory* memory_of(const Plugin& plugin, Buffer* buffer) {
-  BufferMemoryArguments asked{{sizeof(BufferMemoryArguments)}, buffer};
-  return plugin.succeeds(buffer_memory, &asked) ? asked.memory : nullptr;
+  Query<Buffer, Memory*> query{{sizeof(query)}, buffer};
+  return plugin.succeeds(buffer_memory, &query) ? query.value : nullptr;
 }
 
-// "device", "pinned_host", "unpinned_host"; empty: unknown.
+// "device", "pinned_host", "unpinned_host", or empty if it is unknown.
 struct Kind {
   char text[32] = "";
 };
 Kind kind_of(const Plugin& plugin, Memory* memory) {
   Kind kind;
-  MemoryKindArguments asked{{sizeof(MemoryKindArguments)}, memory};
-  if (memory != nullptr && plugin.succeeds(memory_kind, &asked)) copy_text(kind.text, asked.kind, asked.kind_bytes);
+  TextQuery<Memory> query{{sizeof(query)}, memory};
+  if (memory != nullptr && plugin.succeeds(memory_kind, &query)) copy_text(kind.text, query.text, query.bytes);
   return kind;
 }
 
 std::uint64_t size_of(const Plugin& plugin, Buffer* buffer) {
-  SizeArguments asked{{sizeof(SizeArguments)}, buffer};
-  return plugin.succeeds(buffer_size, &asked) ? asked.bytes : 0;
+  Query<Buffer, std::size_t> query{{sizeof(query)}, buffer};
+  return plugin.succeeds(buffer_size, &query) ? query.value : 0;
 }
 
 std::uint64_t pointer_of(const Plugin& plugin, Buffer* buffer) {
-  PointerArguments asked{{sizeof(PointerArguments)}, buffer};
-  return plugin.succeeds(buffer_pointer, &asked) ? asked.pointer : 0;
+  Query<Buffer, std::uintptr_t> query{{sizeof(query)}, buffer};
+  return plugin.succeeds(buffer_pointer, &query) ? query.value : 0;
 }
 
 bool is_deleted(const Plugin& plugin, Buffer* buffer) {
-  IsDeletedArguments asked{{sizeof(IsDeletedArguments)}, buffer};
-  return plugin.succeeds(buffer_is_deleted, &asked) && asked.is_deleted;
+  Query<Buffer, bool> query{{sizeof(query)}, buffer};
+  return plugin.succeeds(buffer_is_deleted, &query) && query.value;
 }
 
 bool add_shape_of(Line& line, const Plugin& plugin, Buffer* buffer) {
-  ElementTypeArguments type{{sizeof(ElementTypeArguments)}, buffer};
-  DimensionsArguments shape{{sizeof(DimensionsArguments)}, buffer};
+  Query<Buffer, int> type{{sizeof(type)}, buffer};
+  ListQuery<Buffer, const std::int64_t> shape{{sizeof(shape)}, buffer};
   if (!plugin.succeeds(buffer_element_type, &type) || !plugin.succeeds(buffer_dimensions, &shape)) return false;
-  add_shape(line, type.type, shape.dimensions, shape.rank);
+  add_shape(line, type.value, shape.items, shape.count);
   return true;
 }
 
@@ -82,11 +82,11 @@ void find_facts(const void*, const void* call, pools::PoolFacts& facts) {
   facts.framework = pools::Framework::arrays;
   facts.has_requested = false;
   Line name;
-  DescriptionArguments described{{sizeof(DescriptionArguments)}, device};
+  Query<Device, DeviceDescription*> described{{sizeof(described)}, device};
   if (device != nullptr && where.plugin.succeeds(device_description, &described)) {
-    DeviceTextArguments told{{sizeof(DeviceTextArguments)}, described.description};
+    TextQuery<DeviceDescription> query{{sizeof(query)}, described.value};
     char text[48] = "";
-    if (where.plugin.succeeds(device_text, &told)) copy_text(text, told.text, told.bytes);
+    if (where.plugin.succeeds(device_text, &query)) copy_text(text, query.text, query.bytes);
     if (char* details = std::strchr(text, '(')) *details = 0;  // "TPU_0(process=0,(0,0,0,0))"
     name.add(text).add(" arrays");
   }
@@ -161,7 +161,7 @@ void list_arguments(const Plugin& plugin, const ExecuteArguments& arguments, Pro
   if (is_complete) program.are_arguments_listed.store(true, std::memory_order_relaxed);
 }
 
-// Of a plugin without a pool: a block on each device while the program is executed.
+// In a plugin without a pool: a block on each device while the program is executed.
 class Temporaries {
  public:
   Temporaries(const Plugin& plugin, const Program& program, const ExecuteArguments& arguments)
@@ -188,7 +188,7 @@ class Temporaries {
   const Program& program_;
   const ExecuteArguments& arguments_;
   std::size_t device_count_ = 0;
-  std::uint32_t heaps_[devices_max];  // Of the first `device_count_`.
+  std::uint32_t heaps_[devices_max];  // One for each of the first `device_count_`.
 };
 
 // Donated arguments are gone when the program has been given to the device.
@@ -239,7 +239,7 @@ Error* make_instead(const Plugin& plugin, Place place, void* given, const char* 
 }
 
 Error* end_instead(const Plugin& plugin, Place place, void* given) {
-  if (is_observed()) note_end(plugin, static_cast<const BufferArguments*>(given)->buffer);
+  if (is_observed()) note_end(plugin, static_cast<const Command<Buffer>*>(given)->object);
   return plugin.call(place, given);
 }
 
@@ -261,7 +261,7 @@ Error* call_instead(const Plugin& plugin, Place place, void* given) {
     case create_uninitialized:
       return make_instead<UninitializedArguments, &UninitializedArguments::buffer>(plugin, place, given, "");
     default:
-      forget_program(static_cast<const LoadedExecutable*>(static_cast<const ExecutableArguments*>(given)->executable));
+      forget_program(static_cast<const Command<LoadedExecutable>*>(given)->object);
       return plugin.call(place, given);
   }
 }

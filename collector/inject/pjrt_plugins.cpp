@@ -36,7 +36,7 @@ bool Plugin::succeeds(Place place, void* arguments) const {
   if (originals_[place] == nullptr) return false;
   Error* error = call(place, arguments);
   if (error == nullptr) return true;
-  ErrorArguments destroyed{{sizeof(ErrorArguments)}, error};
+  Command<Error> destroyed{{sizeof(destroyed)}, error};
   call(error_destroy, &destroyed);
   return false;
 }

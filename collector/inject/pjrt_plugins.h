@@ -3,9 +3,11 @@
 
 #include <atomic>
 
-#include "collector/inject/pjrt_types.h"
+#include "collector/abi/pjrt.h"
 
 namespace hbmscope::inject::pjrt {
+
+using namespace hbmscope::pjrt;
 
 class Plugin {
  public:

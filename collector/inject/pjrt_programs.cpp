@@ -46,7 +46,7 @@ Program* find(const LoadedExecutable* executable) {
 std::atomic<std::uint64_t> step_output_bytes{0};
 std::atomic<std::uint32_t> executions_since_step{0};
 
-void report_memory(const char* name, const MemoryStatsArguments& memory) {
+void report_memory(const char* name, const CompiledMemoryQuery<Executable>& memory) {
   const auto bytes = [](std::int64_t count) { return count > 0 ? static_cast<std::uint64_t>(count) : 0; };
   Line key, value;
   key.add(wire::program_facts.data()).add(name);
@@ -57,21 +57,21 @@ void report_memory(const char* name, const MemoryStatsArguments& memory) {
 }
 
 void describe(const Plugin& plugin, Program& program, Executable* executable) {
-  NameArguments named{{sizeof(NameArguments)}, executable};
+  TextQuery<Executable> named{{sizeof(named)}, executable};
   if (!plugin.succeeds(executable_name, &named)) return;
   char text[sizeof(Line::text)] = "";
-  copy_text(text, named.name, named.name_bytes);
+  copy_text(text, named.text, named.bytes);
   program.name = rings.define_string(text);
   program.step = rings.define_string(Line().add("step (").add(text).add(")").text);
   program.temporaries = rings.define_string(Line().add("temporaries of ").add(text).text);
-  MemoryStatsArguments memory{{sizeof(MemoryStatsArguments)}, executable};
+  CompiledMemoryQuery<Executable> memory{{sizeof(memory)}, executable};
   if (plugin.succeeds(memory_stats, &memory)) {
     report_memory(text, memory);
     if (!plugin.has_pool() && memory.temporaries > 0)
       program.temporary_bytes = static_cast<std::uint64_t>(memory.temporaries);
   }
-  OutputTypesArguments types{{sizeof(OutputTypesArguments)}, executable};
-  OutputDimensionsArguments shapes{{sizeof(OutputDimensionsArguments)}, executable};
+  ListQuery<Executable, const int> types{{sizeof(types)}, executable};
+  OutputDimensionsQuery<Executable> shapes{{sizeof(shapes)}, executable};
   if (!plugin.succeeds(output_types, &types) || !plugin.succeeds(output_dimensions, &shapes) ||
       types.count != shapes.count)
     return;
@@ -88,12 +88,12 @@ void describe(const Plugin& plugin, Program& program, Executable* executable) {
   const std::int64_t* dimensions = shapes.dimensions;
   for (std::size_t i = 0; i < types.count; ++i) {
     Line output;
-    add_shape(output, types.types[i], dimensions, shapes.ranks[i]);
+    add_shape(output, types.items[i], dimensions, shapes.ranks[i]);
     output.add(" output ").add_number(static_cast<unsigned>(i)).add(" of ").add(text);
     program.outputs[i] = rings.define_string(output.text);
     std::uint64_t elements = 1;
     for (std::size_t each = 0; each < shapes.ranks[i]; ++each) elements *= static_cast<std::uint64_t>(dimensions[each]);
-    program.output_bytes += elements * bits_of_type(types.types[i]) / 8;
+    program.output_bytes += elements * bits_of_type(types.items[i]) / 8;
     dimensions += shapes.ranks[i];
   }
 }
@@ -120,7 +120,7 @@ bool note_execution(Program& program) {
 Program* program_of(const Plugin& plugin, LoadedExecutable* executable) {
   if (Program* known = find(executable)) return known;
   // Asked before the lock is taken, as the plugin has locks of its own.
-  GetExecutableArguments got{{sizeof(GetExecutableArguments)}, executable};
+  Query<LoadedExecutable, Executable*> got{{sizeof(got)}, executable};
   if (!plugin.succeeds(get_executable, &got)) return nullptr;
   programs_lock.lock();
   Program* program = find(executable);
@@ -133,11 +133,11 @@ Program* program_of(const Plugin& plugin, LoadedExecutable* executable) {
     program->output_bytes = program->temporary_bytes = 0;
     program->are_arguments_listed.store(false, std::memory_order_relaxed);
     program->executions.store(0, std::memory_order_relaxed);
-    describe(plugin, *program, got.executable);
+    describe(plugin, *program, got.value);
     program->is.store(executable, std::memory_order_release);
   }
   programs_lock.unlock();
-  ExecutableArguments destroyed{{sizeof(ExecutableArguments)}, got.executable};
+  Command<void> destroyed{{sizeof(destroyed)}, got.value};
   plugin.succeeds(executable_destroy, &destroyed);
   return program;
 }

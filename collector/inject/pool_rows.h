@@ -27,17 +27,17 @@ struct PoolFacts {
   std::uint64_t in_use_bytes = wire::unknown_bytes, pool_bytes = wire::unknown_bytes;
 };
 
-// Of an instance, by any pointer or number that identifies it and is not 0. Defines the heap at the first call, which
-// must be before the allocator has done anything: what it has in use then is what it had when hbmscope came. 0: it
-// can't be reported. `find_facts` may call the allocator, while a lock is held that its other threads wait for only
-// here.
+// The heap of an instance, by any pointer or number that identifies it and is not 0. Defines it at the first call,
+// which must be before the allocator has done anything: what it has in use then is what it had when hbmscope came.
+// Returns 0 if it can't be reported. `find_facts` may call the allocator, while a lock is held that its other threads
+// wait for only here.
 using FindFacts = void (*)(const void* instance, const void* call, PoolFacts& facts);
 std::uint32_t heap_of(const void* instance, FindFacts find_facts, const void* call = nullptr);
 
-// `flags`: of wire::block_flag.
+// `flags` are those of wire::block_flag.
 void report_block(std::uint32_t heap, std::uint64_t address, std::uint64_t bytes, std::uint64_t requested,
                   std::uint32_t flags = 0);
-// The pool with the device's memory; 0: it has done nothing since hbmscope came, or there are several.
+// The pool with the device's memory, or 0 if it has done nothing since hbmscope came, or there are several.
 std::uint32_t heap_on(Framework framework, std::uint32_t device);
 // A block that the pool has had since before an attach. `bytes`: what the framework uses of it. Whoever calls this
 // makes sure that it is not freed meanwhile, or calls it between report_list(true) and report_list(false), which only
@@ -45,8 +45,8 @@ std::uint32_t heap_on(Framework framework, std::uint32_t device);
 void report_block_from_before(std::uint32_t heap, std::uint64_t address, std::uint64_t bytes,
                               std::uint64_t requested = wire::unknown_bytes);
 void report_list(bool begins);
-// Call it before the memory is free for others. `bytes`: of the block; 0: unknown, which is enough unless it was
-// allocated before an attach.
+// Call it before the memory is free for others. `bytes` is the block's size, or 0 if it is unknown, which is enough
+// unless it was allocated before an attach.
 void report_free(std::uint32_t heap, std::uint64_t address, std::uint64_t bytes = 0);
 // The framework gives up on the request. Asks the driver what is free on the device.
 void report_out_of_memory(std::uint32_t heap, std::uint64_t requested, const char* reason);
@@ -57,7 +57,7 @@ void report_end(const void* instance);
 
 // A fact about the block at this address, whatever pool it is of. The texts are ids.
 void report_attribute(std::uint64_t address, std::uint32_t key, std::uint32_t value);
-// The id of a text that is defined once; 0: there is no room for another one.
+// The id of a text that is defined once, or 0 if there is no room for another one.
 std::uint32_t text_of(const char* text);
 
 // The ids of heaps and texts belong to earlier rings.

@@ -34,7 +34,7 @@ void report_command() {
 
 constexpr std::size_t count = std::size(wire::reported_variables);
 
-// One value of each variable; null: it is not set.
+// One value of each variable, or null if it is not set.
 struct Values {
   const char* of[count] = {};
   const char* rank = nullptr;
@@ -68,7 +68,7 @@ struct Kept {
 };
 struct Variable {
   bool is_read = false;
-  Kept in_force, last;  // Of `last` only since the rings were opened.
+  Kept in_force, last;  // `last` is read only since the rings were opened.
 };
 Variable variables[count];
 SpinLock lock;

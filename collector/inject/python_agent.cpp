@@ -17,7 +17,7 @@
 namespace hbmscope::inject {
 namespace {
 
-// Of Python's C API, as in all versions since 3.9; all but the first belong to its stable part.
+// Functions of Python's C API, as in all versions since 3.9. All but the first belong to its stable part.
 struct PyObject;
 struct Python {
   PyObject* (*compile)(const char* source, const char* file, int kind) = nullptr;
@@ -271,7 +271,7 @@ void restore_tag(std::uint32_t tag) {
 }
 
 // For the program's own `import hbmscope` (collector/agent/hbmscope), which has the same list, and for the emulated
-// devices (allocator/device/model/value_reads.h), which use the last one.
+// devices (allocator/emulated/accounts/value_reads.h), which use the last one.
 struct Functions {
   std::uint64_t count;
   int (*is_observed)();  // And an attach is complete.

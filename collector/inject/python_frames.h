@@ -23,7 +23,7 @@ struct PythonInterpreter {
   int (*is_ending)() = nullptr;
   const void* code_type = nullptr;
   const void* text_type = nullptr;
-  unsigned long version = 0;  // As Py_Version; 0: older than 3.11.
+  unsigned long version = 0;  // As Py_Version, or 0 before 3.11.
   CodeRange code{};           // The code of the interpreter itself.
 };
 

@@ -236,16 +236,16 @@ void Rings::reclaim_slots() {
     if (thread == 0 || syscall(SYS_tgkill, getpid(), static_cast<pid_t>(thread), 0) == 0 || errno != ESRCH) continue;
     // Only one thread can succeed here.
     if (!std::atomic_ref(slot.thread).compare_exchange_strong(thread, reclaiming)) continue;
-    end_giving_in(slot);
+    end_freeing_in(slot);
     leave(slot);
     slot.session = 0;
     std::atomic_ref(slot.thread).store(0, std::memory_order_release);
   }
 }
 
-void Rings::end_giving_in(ThreadSlot& slot) {
+void Rings::end_freeing_in(ThreadSlot& slot) {
   if (slot.session != session_ || !enter(slot)) return;
-  std::atomic_ref(slot.ring->giving_since).store(0, std::memory_order_release);
+  std::atomic_ref(slot.ring->freeing_since).store(0, std::memory_order_release);
   leave(slot);
 }
 
@@ -276,7 +276,7 @@ void Rings::give_slot_back(void* slot) {
   // It was cancelled in a call for which it borrowed a slot.
   auto* current = reinterpret_cast<ThreadSlot*>(thread_word & ~thread_flags);
   if (current != nullptr && is_lent_slot(*current) && current->own == slot) {
-    rings.end_giving_in(*current);
+    rings.end_freeing_in(*current);
     return_slot(*current);
   }
   // In a child after fork() the slot belongs to the parent, whose thread continues to use it there.
@@ -284,7 +284,7 @@ void Rings::give_slot_back(void* slot) {
   thread_word &= in_driver_call;
   auto& mine = *static_cast<ThreadSlot*>(slot);
   if (mine.session == rings.session_ && rings.enter(mine)) {
-    std::atomic_ref(mine.ring->giving_since).store(0, std::memory_order_release);  // It was cancelled in a call.
+    std::atomic_ref(mine.ring->freeing_since).store(0, std::memory_order_release);  // It was cancelled in a call.
     std::atomic_ref(mine.ring->thread).store(0, std::memory_order_release);
   }
   leave(mine);
@@ -303,27 +303,27 @@ bool Rings::note_no_ring() {
   return false;
 }
 
-std::uint64_t Rings::begin_giving(std::uint32_t stack) {
+std::uint64_t Rings::begin_freeing(std::uint32_t stack) {
   ThreadSlot* mine = slot_of_thread();
   if (mine == nullptr) mine = borrow_slot(true);
   const std::uint64_t ticks = read_ticks(ticks_are_ns_);
   if (mine != nullptr && enter(*mine)) {
     mine->stack = stack;
-    std::atomic_ref(mine->ring->giving_since).store(ticks, std::memory_order_seq_cst);
+    std::atomic_ref(mine->ring->freeing_since).store(ticks, std::memory_order_seq_cst);
     leave(*mine);
   }
   return ticks;
 }
 
-std::uint32_t Rings::giving_stack() const {
+std::uint32_t Rings::freeing_stack() const {
   const auto* mine = reinterpret_cast<const ThreadSlot*>(thread_word & ~thread_flags);
   return mine != nullptr && mine->session == session_ ? mine->stack : 0;
 }
 
-void Rings::end_giving() {
+void Rings::end_freeing() {
   auto* mine = reinterpret_cast<ThreadSlot*>(thread_word & ~thread_flags);
   if (mine == nullptr) return;
-  end_giving_in(*mine);
+  end_freeing_in(*mine);
   if (is_lent_slot(*mine)) return_slot(*mine);
 }
 

@@ -35,8 +35,8 @@ struct alignas(128) ThreadSlot {
   std::uint64_t thread = 0;   // 0: free to be taken.
   ThreadSlot* own = nullptr;  // For a lent slot: the thread's own slot, if it has or had one.
   std::uint32_t is_busy = 0;  // The thread is writing, or is checking whether it may.
-  std::uint32_t stack = 0;    // Of the current freeing call.
-  std::uint32_t tag = 0;      // Of blocks that the thread allocates from a pool.
+  std::uint32_t stack = 0;    // The current freeing call's.
+  std::uint32_t tag = 0;      // For blocks that the thread allocates from a pool.
 };
 
 // All data that a thread stores for us: the address of its slot, and in the lowest bits, which are zero in an address,
@@ -100,7 +100,7 @@ class Rings {
   }
 
   // Writes an event of a driver call. Waits for room while the observer makes some, and for a ring if all are in use.
-  // `ticks`: when it took effect; 0: now.
+  // `ticks` is when it took effect, and 0 is now.
   template <class Record>
   bool add_of_driver(const Record& record, std::uint64_t ticks = 0) {
     return add_row(record, ticks, true);
@@ -112,9 +112,9 @@ class Rings {
   }
   // Called around a call that frees memory: events of other threads in between are not drained before its row. Returns
   // the time stamp. `stack`: that of the call, taken before, because other threads are held up.
-  std::uint64_t begin_giving(std::uint32_t stack);
-  std::uint32_t giving_stack() const;  // 0: none.
-  void end_giving();
+  std::uint64_t begin_freeing(std::uint32_t stack);
+  std::uint32_t freeing_stack() const;  // 0: none.
+  void end_freeing();
 
   // The text, by its id, that the thread's blocks from pools are marked with; returns the one before.
   std::uint32_t set_tag(std::uint32_t tag) {
@@ -133,7 +133,7 @@ class Rings {
   // none.
   std::uint32_t own_slot(std::uint64_t& thread);
 
-  // Definitions; 0 if there was no room. Long texts are cut off.
+  // Definitions. Their ids are 0 if there was no room. Long texts are cut off.
   std::uint32_t define_string(const char* text);
   std::uint32_t define_frame(const char* function, const char* file, std::uint32_t line);
   std::uint32_t define_code_frame(std::uint64_t address, std::uint32_t module);
@@ -201,7 +201,7 @@ class Rings {
   static void return_slot(ThreadSlot& slot);
   bool use_ring(ThreadSlot& mine);  // False: closed meanwhile, or there are fewer rings.
   void reclaim_slots();
-  void end_giving_in(ThreadSlot& slot);
+  void end_freeing_in(ThreadSlot& slot);
   bool note_no_ring();
   std::uint8_t* begin_event(wire::RingHeader& mine, std::uint64_t bytes, bool may_wait);
   std::uint8_t* find_room(wire::RingHeader& mine, std::uint64_t bytes);
@@ -220,7 +220,7 @@ class Rings {
   std::uint64_t bytes_count_ = 0, group_bytes_left_ = 0, ring_bytes_ = 0, session_ = 0;
   std::uint32_t own_rings_ = 0, lent_rings_ = 0;
   bool ticks_are_ns_ = false;
-  int observer_ = 0;  // The observer's process; 0: unknown.
+  int observer_ = 0;  // The observer's process, or 0 if it is unknown.
   SpinLock definitions_lock_, listing_lock_;
   std::uint32_t strings_ = 0, frames_ = 0, stacks_ = 0, heaps_ = 0, modules_ = 0;  // The last number of each.
   std::uint64_t listed_bytes_ = 0;

@@ -85,7 +85,7 @@ struct Table {
     return false;
   }
 };
-// Only written pages take memory.
+// Only written pages need memory.
 struct Tables {
   Table<std::size_t{1} << 17> stacks;
   Table<std::size_t{1} << 19> links;  // A frame and the stack of its caller.

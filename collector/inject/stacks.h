@@ -8,13 +8,13 @@
 
 namespace hbmscope::inject {
 
-// The value of wire::stacks_variable; null: no stacks are taken.
+// The value of wire::stacks_variable. If it is null, no stacks are recorded.
 void choose_stacks(const char* words);
 
 // Whether Python's frames are wanted, if there are any.
 bool takes_python_frames();
 
-// The calling thread's stack, without our frames; 0: none. None of our locks is held while foreign code runs.
+// The calling thread's stack, without our frames, or 0. None of our locks is held while foreign code runs.
 std::uint32_t take_stack();
 
 // Whether the calling thread runs Python code whose frames are taken.

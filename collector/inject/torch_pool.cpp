@@ -36,7 +36,7 @@ bool is_gpu(Device device) {
 using Usage = void (*)(void* block, std::int64_t bytes, std::size_t allocated, std::size_t reserved, Device device);
 using OutOfMemory = void (*)(std::int64_t bytes, std::size_t allocated, std::size_t reserved, Device device);
 
-// PyTorch's own; null: not found yet. They stay where they are: libc10 is never unloaded.
+// PyTorch's own, or null as long as they aren't found. They stay where they are: libc10 is never unloaded.
 std::atomic<void*> next_usage{nullptr}, next_out_of_memory{nullptr};
 
 void* find_once(std::atomic<void*>& known, const char* name) {

@@ -1,4 +1,4 @@
-// The back end for PyTorch's caching allocator, which reports each block that it hands out and takes back to
+// The back end for PyTorch's caching allocator, which reports each block that it allocates and frees to
 // c10::reportMemoryUsageToProfiler (c10/core/Allocator.h), profiler or not. Seen in PyTorch 2.4 to 2.15.
 //
 // In a job that is started with this library, libc10_cuda.so gets our functions by name; in one that is attached to,

@@ -62,7 +62,7 @@ constexpr std::size_t words_before_functions = 2, words_min = 18, words_max = 32
 constexpr std::size_t words_with_ends = 23;
 
 struct Table {
-  std::atomic<Word> functions{0};  // Their address, which is an object's first word; 0: not used.
+  std::atomic<Word> functions{0};  // Their address, which is an object's first word, or 0 if the entry is not used.
   bool is_bfc = false;             // XLA's or TensorFlow's, with a limit.
   bool knows_ends = false;
   Word* slots[function_count] = {};
@@ -126,7 +126,7 @@ void find_statistics(const void* self, PoolFacts& facts) {
   if (function == 0) return;
   std::uint64_t found[words] = {};
   reinterpret_cast<void* (*)(std::uint64_t*, const void*)>(function)(found, self);
-  // Of cudaMallocAsync's pool it would be what the pool keeps when memory is freed.
+  // In cudaMallocAsync's pool the figure is what the pool keeps when memory is freed.
   const Table* table = table_of(self);
   if (table != nullptr && table->is_bfc && (found[limit_at + 1] & 0xff) == 1 && found[limit_at] != 0)
     facts.limit_bytes = found[limit_at];
@@ -296,7 +296,7 @@ struct Library {
     Word* slots[function_count];
   } found[4];
   std::size_t found_count;
-  Word lowest, highest;  // Of the functions in the tables.
+  Word lowest, highest;  // The range of the functions in the tables.
 };
 
 bool take_table(const ElfW(Sym) & symbol, void* data) {
@@ -406,7 +406,7 @@ int note_loads(dl_phdr_info* object, std::size_t, void*) {
   return 1;
 }
 
-// Of a library with such tables, while its file is open.
+// Reads the tables of a library while its file is open.
 void take_tables(Library& library) {
   library.lowest = ~Word{0};
   library.highest = 0;

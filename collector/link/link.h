@@ -38,7 +38,7 @@ static_assert(sizeof(Greeting) == 32);
 
 struct Welcome {
   char magic[8] = {'h', 'b', 'm', 's', 'e', 'r', 'v', 'e'};
-  std::uint32_t version = 0;  // The version that both support; 0: none, and the observer hangs up.
+  std::uint32_t version = 0;  // The version that both support. If there is none, it is 0, and the observer hangs up.
   std::uint32_t newest_version = link::version;
   std::uint64_t session = 0;  // Identifies this observation; unique.
   // Where the following blocks start: at the greeting's position, or at 0 if the session is another one.
@@ -80,7 +80,7 @@ struct Status {
   std::int32_t exit_code = 0;
   // Requests that the driver refused and the allocator may still retry: not yet failures.
   std::uint32_t pending_requests = 0;
-  std::uint64_t pending_bytes = 0;  // The size of the largest of them; 0: unknown.
+  std::uint64_t pending_bytes = 0;  // The size of the largest of them, or 0 if it is unknown.
 };
 static_assert(sizeof(Status) == 72);
 

@@ -23,8 +23,8 @@ bool make_own_folders(const std::string& path);
 // so the name contains the number of its process. Returns -1 on failure, with the reason in `wrong`.
 int listen_at(const std::string& path, int type, std::string& wrong);
 
-// Connects and returns a socket, close-on-exec and nonblocking; -1 on failure, with the reason in `wrong`. A path may
-// be longer than the 107 bytes of a socket address: the socket is then reached through a descriptor of its folder.
+// Connects and returns a socket, close-on-exec and nonblocking, or -1 on failure, with the reason in `wrong`. A path
+// may be longer than the 107 bytes of a socket address: the socket is then reached through a descriptor of its folder.
 int connect_to(const std::string& path, int type, std::string& wrong);
 
 struct Peer {

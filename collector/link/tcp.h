@@ -27,7 +27,7 @@ bool is_loopback(const TcpAddress& address);
 // Close-on-exec, nonblocking. Returns -1 on failure, with the reason in `wrong`. The chosen port is written to
 // `address`.
 int listen_at(TcpAddress& address, std::string& wrong);
-int accept_at(int listening);  // Close-on-exec, nonblocking; -1: no connection is waiting.
+int accept_at(int listening);  // A socket, close-on-exec and nonblocking, or -1 if no connection is waiting.
 // Connects within some seconds; close-on-exec, then nonblocking; -1, and the reason in `wrong`. Another thread may set
 // `is_cancelled`, which ends the wait for an answer, but not the lookup of a name.
 int connect_to(const TcpAddress& address, std::string& wrong, const std::atomic<bool>* is_cancelled = nullptr);

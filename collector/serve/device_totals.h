@@ -14,11 +14,12 @@ namespace hbmscope::serve {
 struct DeviceTotals {
   std::string name;   // "NVIDIA H200"
   std::string title;  // The number on this machine: "GPU 3", or "GPU 3 MIG 1" for a slice of it.
-  std::string uuid;   // "GPU-...", or "MIG-..." for a slice; empty: not reported.
+  std::string uuid;   // "GPU-...", or "MIG-..." for a slice, if it is reported.
   // Used: by all processes and the driver. No value: not reported, as by devices that use the host's memory.
   std::optional<std::uint64_t> total_bytes, used_bytes;
   struct Holder {
-    pid_t process = 0;  // Numbered as on this machine; 0: in a container, where the reported number means nothing here.
+    pid_t process =
+        0;  // Numbered as on this machine. It is 0 in a container, where the reported number means nothing here.
     std::optional<std::uint64_t> bytes;  // No value: not reported (no permission, or a MIG device).
   };
   std::vector<Holder> holders;

@@ -22,12 +22,12 @@ class DriverMemory {
  public:
   DriverMemory(wire::StreamWriter& writer, PoolRegions& regions) : writer_(writer), regions_(regions) {}
 
-  // `ticks`: when the next row took effect, on the job's clock; rows may come out of order. `giving_since`: the start
+  // `ticks`: when the next row took effect, on the job's clock; rows may come out of order. `freeing_since`: the start
   // of the oldest freeing call whose row is no longer awaited (0: none). If the driver hands out an address again
   // meanwhile, it counts as freed by that call, and the call's row is dropped when it arrives.
-  void begin_row(std::uint64_t ticks, std::uint64_t giving_since) {
+  void begin_row(std::uint64_t ticks, std::uint64_t freeing_since) {
     ticks_ = ticks;
-    is_call_out_ = giving_since != 0 && giving_since < ticks;
+    is_call_out_ = freeing_since != 0 && freeing_since < ticks;
   }
 
   // Records with the stream's ids. If the heap must be looked up here and is not found, the record's own heap is used.
@@ -51,7 +51,7 @@ class DriverMemory {
  private:
   struct Block {
     std::uint32_t heap = 0;
-    std::uint32_t owner = 0;    // A context or a module; 0: no owner.
+    std::uint32_t owner = 0;    // A context or a module, or 0.
     std::uint64_t address = 0;  // As recorded.
     std::uint64_t event = 0;
     std::uint64_t key = 0;  // Its address or handle, as the job reports it.

@@ -49,7 +49,7 @@ bool has_build_id(const RegularFile& file, const std::vector<Elf64_Phdr>& parts,
   return false;
 }
 
-// Its content as text, up to the first 0; empty if it can't be read.
+// Its content as text, up to the first 0. Empty if it can't be read.
 std::string text_in(const RegularFile& file, const Elf64_Shdr& section) {
   constexpr std::uint64_t text_bytes_max = 4096;
   std::vector<char> bytes;

@@ -14,19 +14,19 @@ namespace hbmscope::serve {
 
 class ElfSymbols {
  public:
-  // No value if it can't be read as 64-bit ELF, or if its build id differs from `build_id` (hexadecimal; empty:
-  // unknown).
+  // No value if it can't be read as 64-bit ELF, or if its build id differs from `build_id` (hexadecimal, or
+  // empty if it is unknown).
   static std::optional<ElfSymbols> read(const std::string& path, std::string_view build_id);
   static std::optional<ElfSymbols> read(const RegularFile& file, std::string_view build_id);
 
   // `offset`: from the beginning of the file in memory, at the page of its first segment. Returns the function's name
-  // as the linker knows it; empty if there is none. The text lives as long as this object.
+  // as the linker knows it, or an empty text. The text lives as long as this object.
   std::string_view find(std::uint64_t offset) const;
   // The file's own address, as used by debugging information.
   std::uint64_t address_of(std::uint64_t offset) const { return first_address_ + offset; }
   bool has_full_table() const { return has_full_table_; }  // Not only the exported ones.
   bool has_debug_info() const { return has_debug_info_; }  // It has DWARF entries (.debug_info).
-  // The name of the file with debugging information that was split off (.gnu_debuglink); empty if it names none.
+  // The name of the file with debugging information that was split off (.gnu_debuglink), if it names one.
   const std::string& debug_link() const { return debug_link_; }
   std::uint64_t memory_bytes() const;
 

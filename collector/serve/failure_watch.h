@@ -23,7 +23,7 @@ struct Failure {
   bool is_refusal = false;            // The driver refused, and there was no retry. Otherwise a framework gave up.
   std::uint64_t requested_bytes = 0;  // 0: unknown, or the call has no size (a context, a launch).
   std::string heap;                   // Empty: unknown.
-  std::string what;                   // The driver's call, or the framework's reason; empty: unknown.
+  std::string what;                   // The driver's call, or the framework's reason, if it is known.
   // For a refusal: free on the device, as the driver reported just after it.
   std::optional<std::uint64_t> free_bytes{};
   std::uint64_t times = 1;  // The number of failures that this one stands for, if they were not collected in time.

@@ -29,7 +29,7 @@ namespace hbmscope::serve {
 
 // A program or library as loaded in a process.
 struct CodeModule {
-  std::string path, build_id;  // Hexadecimal; empty: it has none.
+  std::string path, build_id;  // The build id is hexadecimal, and empty if there is none.
   std::uint64_t base = 0;
   std::int64_t process = 0;  // In a container the process may see other files than we do.
   std::uint32_t id = 0;      // In its stream.

@@ -22,7 +22,7 @@ class HelperProgram {
   bool is_started() const { return process_ > 0; }
   int socket() const { return socket_; }
   void end();
-  // Its path; empty if it is not there. It is next to this program where it was built or copied to, and in lib/hbmscope
+  // Its path, if it is there. It is next to this program where it was built or copied to, and in lib/hbmscope
   // where it was installed.
   static std::string find(const char* name);
 

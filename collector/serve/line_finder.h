@@ -35,7 +35,7 @@ class LineFinder {
  private:
   struct File {
     std::string path;
-    std::uint32_t sent_in = 0;  // The start of the program after which it was sent; 0: never.
+    std::uint32_t sent_in = 0;  // The start of the program after which it was sent, or 0 if it never was.
     bool is_bad = false;        // The program ended, or did not answer, because of it.
     std::unordered_map<std::uint64_t, std::optional<SourceLine>> known;
   };

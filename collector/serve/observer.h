@@ -71,8 +71,8 @@ class Observer {
     std::uint64_t events = 0, lost = 0;
     bool may_hold_memory = false;     // True if one of the live processes may hold device memory.
     std::uint64_t refusals = 0;       // By the driver, to live processes.
-    std::uint32_t pending = 0;        // Refused requests that may still be retried;
-    std::uint64_t pending_bytes = 0;  // the size of the largest of them.
+    std::uint32_t pending = 0;        // Refused requests that may still be retried.
+    std::uint64_t pending_bytes = 0;  // The size of the largest of them.
   };
   Totals totals() const;  // Over all processes; cheap enough for every round.
   // Failures of all processes since the last call, in the order in which they were found.

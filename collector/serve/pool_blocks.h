@@ -19,7 +19,7 @@ class PoolBlocks {
     if (heap >= is_pool_.size()) is_pool_.resize(heap + std::size_t{1});
     is_pool_[heap] = true;
   }
-  // Of any heap. `event`: of the allocation.
+  // The block may be of any heap. `event` is the number of its allocation.
   void add(const wire::AllocRecord& block, std::uint64_t event) {
     if (has(block.heap)) blocks_[block.address] = {event, block.size, block.heap, block.stack, {}};
   }

@@ -1,5 +1,5 @@
 // Where the pools of frameworks have their memory. An allocator reports its blocks; the driver's memory that contains
-// one becomes a region of its heap, from that block on, until the driver takes it back. So what a pool holds and does
+// one becomes a region of its heap, from that block on, until it is freed. So what a pool holds and does
 // not use is known, and the two layers are joined by address.
 #pragma once
 
@@ -15,7 +15,7 @@ class PoolRegions {
  public:
   explicit PoolRegions(wire::StreamWriter& writer) : writer_(writer) {}
 
-  // Of the driver: blocks, and mappings of physical memory. Only mappings that follow each other can be one piece to a
+  // The driver has blocks and mappings of physical memory. Only mappings that follow each other can be one piece to a
   // pool.
   enum class Source : std::uint8_t { block, mapping };
   void note_memory(std::uint64_t address, std::uint64_t bytes, Source source = Source::block);
@@ -31,7 +31,7 @@ class PoolRegions {
  private:
   struct Memory {
     std::uint64_t bytes = 0;
-    std::uint32_t heap = 0;  // The pool that it is a region of; 0: none.
+    std::uint32_t heap = 0;  // The pool that it is a region of, or 0.
     Source source = Source::block;
   };
   std::map<std::uint64_t, Memory>::iterator find(std::uint64_t address);
@@ -39,7 +39,7 @@ class PoolRegions {
   wire::StreamWriter& writer_;
   std::map<std::uint64_t, Memory> memory_;  // By address.
   std::vector<bool> is_pool_;               // By heap.
-  // Of the last block, as the next one is mostly in the same memory.
+  // Where the last block was, as the next one is mostly in the same memory.
   std::uint64_t last_begin_ = 0, last_end_ = 0;
   std::uint32_t last_heap_ = 0;
 };

@@ -12,7 +12,7 @@ namespace hbmscope::serve {
 // which a standard library stream would turn into an exception.
 std::string read_proc_file(const std::string& path);
 
-// The value of "Name:" in a file of such lines (/proc/PID/status), without surrounding white space; empty if it is
+// The value of "Name:" in a file of such lines (/proc/PID/status), without surrounding white space. Empty if it is
 // missing.
 std::string value_of_line(const std::string& text, const std::string& name);
 

@@ -87,16 +87,16 @@ void ProcessDrain::drain(bool is_last) {
   std::uint64_t until = now.ticks;
   const std::uint64_t held_longest = clock_.ticks_from_ns(now.ns - hold_max_ns);
   used_rings_ = memory_->used_rings();
-  giving_since_ = 0;
+  freeing_since_ = 0;
   for (const std::uint32_t i : used_rings_) {
     // Read before the heads: a call that has ended by now has published its row before the head.
-    const std::uint64_t giving_since = memory_->giving_since(i);
-    if (giving_since > held_longest && !is_last)
-      until = std::min(until, giving_since - 1);
-    else if (giving_since != 0)
-      giving_since_ = giving_since_ == 0 ? giving_since : std::min(giving_since_, giving_since);
+    const std::uint64_t freeing_since = memory_->freeing_since(i);
+    if (freeing_since > held_longest && !is_last)
+      until = std::min(until, freeing_since - 1);
+    else if (freeing_since != 0)
+      freeing_since_ = freeing_since_ == 0 ? freeing_since : std::min(freeing_since_, freeing_since);
     rings_[i].head = memory_->head(i);
-    busy += rings_[i].head != 0 || giving_since != 0 ? 1 : 0;
+    busy += rings_[i].head != 0 || freeing_since != 0 ? 1 : 0;
   }
   // Read after the heads: everything that the rows refer to is defined by now.
   take_definitions();
@@ -331,7 +331,7 @@ bool ProcessDrain::is_of_driver(const Row& row) {
   }
 }
 
-void ProcessDrain::give_of_driver(const Row& row, std::int64_t time_ns) {
+void ProcessDrain::free_of_driver(const Row& row, std::int64_t time_ns) {
   const std::uint32_t what = row.as<wire::FreeAtRecord>().heap;
   auto record = translated<wire::FreeAtRecord>(row);
   if (what == wire::block_of_handle) return driver_.give_handle(record, time_ns);
@@ -343,7 +343,7 @@ void ProcessDrain::give_of_driver(const Row& row, std::int64_t time_ns) {
 void ProcessDrain::write_of_driver(const Row& row, std::int64_t time_ns) {
   switch (row.kind) {
     case wire::RecordKind::alloc: driver_.take(translated<wire::AllocRecord>(row), time_ns); break;
-    case wire::RecordKind::free_at: give_of_driver(row, time_ns); break;
+    case wire::RecordKind::free_at: free_of_driver(row, time_ns); break;
     case wire::RecordKind::attribute: {
       const auto attribute = translated<wire::AttributeRecord>(row);
       if (PoolBlocks::is_meant(attribute))
@@ -400,7 +400,7 @@ void ProcessDrain::write(const Row& row) {
   may_hold_memory_ = may_hold_memory_ || row.kind == wire::RecordKind::driver_refusal;
   if (is_of_driver(row)) {
     may_hold_memory_ = true;
-    driver_.begin_row(row.ticks, giving_since_);
+    driver_.begin_row(row.ticks, freeing_since_);
     write_of_driver(row, time_ns);
     return;
   }

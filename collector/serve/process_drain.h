@@ -91,7 +91,7 @@ class ProcessDrain {
   void write(const Row& row);
   void watch(const Row& row, std::int64_t time_ns);
   static bool is_of_driver(const Row& row);
-  void give_of_driver(const Row& row, std::int64_t time_ns);
+  void free_of_driver(const Row& row, std::int64_t time_ns);
   void write_of_driver(const Row& row, std::int64_t time_ns);
   void write_listing(const wire::ListingRecord& listing, std::int64_t time_ns);
   std::uint64_t plausible_loss(std::uint64_t count);
@@ -127,14 +127,14 @@ class ProcessDrain {
   std::vector<std::string> heap_names_{""};
   std::vector<std::shared_ptr<const CodeModule>> modules_{nullptr};
   FrameNamer* namer_ = nullptr;
-  std::shared_ptr<PerfMap> perf_map_;  // Of what is compiled at run time.
+  std::shared_ptr<PerfMap> perf_map_;  // Names of what is compiled at run time.
   std::uint32_t stream_;
   std::int64_t process_ = 0;
   FailureWatch watch_;
   std::vector<Failure> failures_;
-  std::uint64_t giving_since_ = 0;  // The oldest freeing call of this round that does not hold back younger events.
+  std::uint64_t freeing_since_ = 0;  // The oldest freeing call of this round that does not hold back younger events.
   std::uint64_t lost_ = 0, lost_without_ring_ = 0;
-  std::uint64_t figures_ = 0;  // Of a process into which nothing is loaded: they are its events.
+  std::uint64_t figures_ = 0;  // The events of a process into which nothing is loaded.
   std::int64_t begun_ns_ = 0, last_drain_ns_ = 0, last_clock_ns_ = 0;
   struct ReportedFigure {
     std::uint64_t bytes = 0;
@@ -144,7 +144,7 @@ class ProcessDrain {
   void note_pool_figure(const wire::CounterRecord& figure, std::string_view name);
   void repeat_pool_figures(std::int64_t now_ns);
   std::map<std::string, ReportedFigure> reported_figures_;
-  // Of the driver's memory pools, by heap and name.
+  // What the driver's memory pools reported, by heap and name.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> pool_figures_;
   std::map<std::string, std::uint32_t, std::less<>> devices_;  // The ordinals of this process, by UUID.
   std::optional<std::string> driver_calls_;

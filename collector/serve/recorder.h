@@ -41,7 +41,7 @@ class Recorder {
   const std::string& path() const { return path_; }
   bool is_recording() const { return is_recording_; }
   const std::optional<std::string>& failure() const { return failure_; }
-  std::uint64_t bytes() const { return recording_bytes_; }  // Of the recording.
+  std::uint64_t bytes() const { return recording_bytes_; }  // The recording's size.
   // Bytes of blocks that could be written neither to the recording nor to a file for viewers.
   std::uint64_t lost_events() const { return lost_events_; }
 

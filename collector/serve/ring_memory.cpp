@@ -28,7 +28,8 @@ bool lies_within(std::uint64_t offset, std::uint64_t bytes, std::uint64_t size) 
   return offset <= size && bytes <= size - offset && offset % 64 == 0;
 }
 
-// Reads the row whose first byte is at `at`, where at most `room` bytes may be read. Returns its length; 0: no row.
+// Reads the row whose first byte is at `at`, where at most `room` bytes may be read. Returns its length, or 0 if there
+// is no row.
 std::uint64_t read_row(const std::uint8_t* at, std::uint64_t room, Row& row) {
   wire::RowHeader header;
   if (room < sizeof(header)) return 0;
@@ -143,8 +144,8 @@ std::uint64_t RingMemory::lost(std::uint32_t number) const {
   return load(ring(number).lost);
 }
 
-std::uint64_t RingMemory::giving_since(std::uint32_t number) const {
-  return load(ring(number).giving_since);
+std::uint64_t RingMemory::freeing_since(std::uint32_t number) const {
+  return load(ring(number).freeing_since);
 }
 
 std::uint64_t RingMemory::events_without_ring() const {

@@ -52,7 +52,7 @@ class RingMemory {
   std::vector<std::uint32_t> used_rings() const;
   std::uint64_t head(std::uint32_t ring) const;
   std::uint64_t lost(std::uint32_t ring) const;
-  std::uint64_t giving_since(std::uint32_t ring) const;
+  std::uint64_t freeing_since(std::uint32_t ring) const;
   std::uint64_t events_without_ring() const;
   std::uint64_t stacks_lost() const;
   bool has_sandbox() const;

@@ -59,7 +59,7 @@ void say_that_there_is_no_place(int connection) {
 
 class ViewerPort::Viewer {
  public:
-  // `token`: must be received first; null: not required.
+  // `token` must be received first, unless it is null.
   Viewer(int connection, std::uint64_t session, const link::Token* token)
       : connection_(connection), since_ns_(now_ns()), session_(session), is_by_tcp_(token != nullptr), token_(token) {}
   ~Viewer() { close(connection_); }
@@ -239,8 +239,9 @@ class ViewerPort::Viewer {
   bool is_greeted_ = false;
   std::array<char, std::max(sizeof(link::Greeting), sizeof(link::TokenGreeting))> said_{};
   std::size_t said_bytes_ = 0;
-  std::array<std::uint8_t, 128> head_{};  // Still to be sent, before the frame's bytes of the file: one frame's header
-  std::size_t head_bytes_ = 0;            // and status, or a welcome.
+  std::array<std::uint8_t, 128>
+      head_{};                  // Sent before the frame's bytes of the file: a frame's header and status, or a welcome.
+  std::size_t head_bytes_ = 0;  // Bytes of head_ that are used.
   std::size_t head_sent_ = 0;
   std::uint64_t place_ = 0;  // In the blocks of the recording.
   std::size_t frame_left_ = 0;

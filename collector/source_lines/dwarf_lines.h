@@ -54,7 +54,7 @@ class DwarfLines {
 
   Elf* elf_ = nullptr;
   Dwarf* dwarf_ = nullptr;
-  std::vector<Range> ranges_;  // Of all units, by address.
+  std::vector<Range> ranges_;  // The ranges of all units, by address.
   std::unordered_map<std::uint64_t, Unit> units_;
 };
 

@@ -24,7 +24,8 @@ struct FarJob {
 };
 std::optional<FarJob> far_job_from(std::string_view text);
 
-// Why this can't be the name of a host; empty if it can. ssh itself treats a word that begins with a dash as an option.
+// Why this can't be the name of a host, or empty if it can. ssh itself treats a word that begins with a dash as an
+// option.
 std::string find_host_fault(std::string_view host);
 
 // The command to run instead of ssh: HBMSCOPE_SSH, shell words such as "ssh -p 2222". Empty: ssh.
@@ -46,9 +47,9 @@ struct Bundle {
 };
 std::optional<Bundle> find_bundle();
 
-// Starts ssh. `input`, `output`, `errors`: its descriptors; -1: /dev/null for input, this program's own for the other
-// two. `ignores_interrupt`: a terminal's Ctrl+C reaches only this program, which then ends ssh. Returns the process
-// number; -1 on failure, with the reason in `wrong`. ssh ends with the thread that started it.
+// Starts ssh. `input`, `output` and `errors` are its descriptors. -1 means /dev/null for input, this program's own for
+// the other two. `ignores_interrupt`: a terminal's Ctrl+C reaches only this program, which then ends ssh. Returns the
+// process number, or -1 on failure, with the reason in `wrong`. ssh ends with the thread that started it.
 pid_t start_ssh(const std::string& host, const std::string& command, int input, int output, int errors,
                 bool ignores_interrupt, std::string& wrong);
 inline constexpr int ssh_failed = 255;  // ssh's exit code if ssh itself failed, and not the command.

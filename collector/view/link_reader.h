@@ -49,7 +49,7 @@ class LinkReader {
   std::uint64_t session_ = 0, place_ = 0;
   link::FrameHeader frame_;
   std::uint64_t frame_left_ = 0;     // Bytes of the frame that have not arrived yet.
-  std::vector<std::uint8_t> part_;   // Of a welcome, a frame's header, or a status.
+  std::vector<std::uint8_t> part_;   // What has arrived of a welcome, a frame's header, or a status.
   std::vector<std::uint8_t> block_;  // The part of a block that has arrived.
   // Keyframes are passed on when all of them have arrived. If the connection is lost before, the old position
   // continues.

@@ -37,7 +37,7 @@ namespace attach_state {
 constexpr std::uint32_t thread_runs = 1;   // The thread loads the library.
 constexpr std::uint32_t library_runs = 2;  // The library was called.
 constexpr std::uint32_t is_attached = 3;
-constexpr std::uint32_t failed = 4;  // `words` says why; none of our code runs any more.
+constexpr std::uint32_t failed = 4;  // `words` says why, and none of our code runs any more.
 }  // namespace attach_state
 
 // The whole region: the control, the saved vector registers of the borrowed thread, and a stack for it.

@@ -14,7 +14,7 @@ namespace hbmscope::wire {
 
 struct Block {
   BlockHeader header;
-  std::vector<std::uint8_t> payload;  // As stored; empty if it is in a file.
+  std::vector<std::uint8_t> payload;  // The stored bytes. Empty if they are in a file.
   std::shared_ptr<const PayloadFile> file;
   std::uint64_t file_offset = 0;
 

@@ -107,7 +107,7 @@ void BlockEncoder::write_columns(std::vector<std::uint8_t>& out, std::vector<std
   }
 }
 
-// Compresses raw_ into packed_, one frame per cut; false if that gains nothing.
+// Compresses raw_ into packed_, one frame per cut. Returns false if that gains nothing.
 bool BlockEncoder::pack() {
   if (compressor_ == nullptr) compressor_ = std::make_unique<Compressor>();
   cuts_.push_back(raw_.size());

@@ -59,7 +59,7 @@ class BlockEncoder {
     std::vector<std::uint8_t> tile;  // Room for consecutive structs; allocated when the first one arrives.
     std::size_t tile_bytes = 0;      // The used part of it.
     std::vector<ColumnNumbers> columns;
-    std::vector<std::uint8_t> last;  // The last struct before the tile; empty: none.
+    std::vector<std::uint8_t> last;  // The last struct before the tile, if there is one.
     std::size_t spilled = 0;
   };
   // Inlined into add(), where everything except fields and text is constant.
@@ -94,7 +94,7 @@ class BlockEncoder {
   std::vector<std::int64_t> times_;
   std::string text_;
   std::vector<std::uint64_t> text_ends_;
-  ColumnNumbers column_;                    // Of times, or of text lengths.
+  ColumnNumbers column_;                    // The tile's times, or text lengths.
   std::vector<std::uint8_t> raw_, packed_;  // Kept to reuse their memory for every block.
   std::vector<std::size_t> cuts_;
   std::uint32_t stream_;

@@ -41,7 +41,7 @@ class ColumnNumbers {
 };
 
 // Appends one field of `count` structs, `stride` bytes apart, as numbers in the field's coding; at most
-// column_tile_rows of them. `before` is the previous struct, from which delta counts; null: none.
+// column_tile_rows of them. `before` is the previous struct, from which delta counts, or null.
 constexpr std::size_t column_tile_rows = 256;
 void append_field(const FieldDescription& field, const std::uint8_t* structs, std::size_t stride, std::size_t count,
                   const std::uint8_t* before, ColumnNumbers& out);

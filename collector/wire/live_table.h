@@ -143,7 +143,7 @@ class LiveTable {
 
   std::vector<Entry> entries_;  // A power of two, at most half full.
   std::vector<std::uint32_t> free_slots_;
-  std::vector<std::uint32_t> retired_slots_;  // Of blocks that a new listing of their heap has removed.
+  std::vector<std::uint32_t> retired_slots_;  // Their blocks were removed by a new listing of the heap.
   std::size_t used_ = 0;
   std::uint32_t slot_count_ = 0;
 };

@@ -20,8 +20,8 @@ class RecordingWriter {
   RecordingWriter() = default;
   // Returns no value, or the error in the system's words. An existing file is replaced, unless it is
   // another user's (private_file.h). `begun_ms` is when the
-  // recording began, in milliseconds since 1970; 0: unknown. The default is now; pass a value when rewriting an older
-  // recording.
+  // recording began, in milliseconds since 1970, or 0 if that is unknown. The default is now; pass a value when
+  // rewriting an older recording.
   std::optional<std::string> open(const std::string& path, std::uint64_t begun_ms = now_ms());
   static std::uint64_t now_ms();
   // Continues a recording that was finished: further blocks take the place of its index until finish(). Returns an
@@ -49,7 +49,7 @@ class RecordingWriter {
   std::unique_ptr<std::FILE, CloseFile> file_;
   std::uint64_t offset_ = 0;
   std::vector<IndexEntry> index_;
-  std::vector<std::uint8_t> payload_;  // Of a block whose payload is in a file.
+  std::vector<std::uint8_t> payload_;  // The payload of a block that is in a file.
   std::optional<std::string> failure_;
 };
 
@@ -58,7 +58,7 @@ struct RecordingScan {
   bool has_index = false;        // The writer finished.
   std::uint64_t lost_bytes = 0;  // After the last complete block, or between complete blocks.
   std::uint64_t damaged_blocks = 0;
-  std::uint64_t unknown_blocks = 0;  // Of types that a newer version writes; skipped.
+  std::uint64_t unknown_blocks = 0;  // Their types are written by a newer version. They are skipped.
   std::optional<std::uint64_t> first_fault_offset;
   std::string first_fault;  // As a sentence.
 

@@ -66,7 +66,7 @@ struct FrameRecord {
   std::uint32_t id = 0;        // Its id.
   std::uint32_t function = 0;  // String: the function.
   std::uint32_t file = 0;      // String: the file, as its source names it; for code without a known source, the program or library.
-  std::uint32_t line = 0;      // Line; 0: unknown.
+  std::uint32_t line = 0;      // Line, or 0 if it is unknown.
 };
 static_assert(sizeof(FrameRecord) == 16);
 
@@ -74,7 +74,7 @@ static_assert(sizeof(FrameRecord) == 16);
 struct StackRecord {
   static constexpr RecordKind kind = RecordKind::stack;
   std::uint32_t id = 0;      // Its id.
-  std::uint32_t parent = 0;  // Stack of the callers; 0: this frame is the outermost.
+  std::uint32_t parent = 0;  // Stack of the callers, or 0 if this frame is the outermost.
   std::uint32_t frame = 0;   // Frame.
   std::uint8_t unused[4] = {};
 };
@@ -96,12 +96,12 @@ static_assert(sizeof(ModuleRecord) == 32);
 struct HeapRecord {
   static constexpr RecordKind kind = RecordKind::heap;
   std::uint32_t id = 0;                      // Its id.
-  std::uint32_t parent = 0;                  // The heap below it, which provides its regions; 0: none.
+  std::uint32_t parent = 0;                  // The heap below it, which provides its regions, or 0.
   std::uint32_t name = 0;                    // String: its display name.
   std::uint32_t memory_kind = 0;             // String: device, host_pinned, managed, hbm, vmem, smem, accumulator, ...
   std::uint32_t device = ~std::uint32_t{0};  // Device ordinal. 4294967295: unknown.
   std::uint32_t flags = 0;                   // What its source reports: heap_flag in wire.h.
-  std::uint32_t uuid = 0;                    // String: the UUID of the device, "GPU-..." or "MIG-..."; 0: unknown. It identifies the device; ordinals differ between processes.
+  std::uint32_t uuid = 0;                    // String: the UUID of the device, "GPU-..." or "MIG-...", or 0 if it is unknown. It identifies the device; ordinals differ between processes.
   std::uint8_t layer = 0;                    // physical 0, pool 1, chunk 2, framework 3, program 4.
   std::uint8_t unused[3] = {};
 };
@@ -118,8 +118,8 @@ static_assert(sizeof(JobRecord) == 8);
 // The same time on three clocks, at the start and every 10 s.
 struct ClockRecord {
   static constexpr RecordKind kind = RecordKind::clock;
-  std::uint64_t realtime_ns = 0;  // Since 1970; 0: unknown.
-  std::uint64_t tsc = 0;          // Time stamp counter; 0: unknown.
+  std::uint64_t realtime_ns = 0;  // Time since 1970, or 0 if it is unknown.
+  std::uint64_t tsc = 0;          // Time stamp counter, or 0 if it is unknown.
 };
 static_assert(sizeof(ClockRecord) == 16);
 
@@ -128,7 +128,7 @@ struct CodeRecord {
   static constexpr RecordKind kind = RecordKind::code;
   std::uint64_t address = 0;  // The address of a byte of the calling instruction.
   std::uint32_t frame = 0;    // Frame.
-  std::uint32_t module = 0;   // The module that contains it; 0: unknown.
+  std::uint32_t module = 0;   // The module that contains it, or 0 if it is unknown.
 };
 static_assert(sizeof(CodeRecord) == 16);
 
@@ -151,9 +151,9 @@ struct LiveRecord {
   std::uint64_t event = ~std::uint64_t{0};      // Its allocation id, if its allocation is in the stream. 18446744073709551615: unknown.
   std::uint32_t heap = 0;                       // Heap.
   std::uint32_t slot = 0;                       // Its slot in the live table.
-  std::uint32_t stack = 0;                      // Stack; 0: unknown.
-  std::uint32_t stream = 0;                     // Device stream, as a small number; 0: the default one.
-  std::uint32_t tag = 0;                        // String; 0: none.
+  std::uint32_t stack = 0;                      // Stack, or 0 if it is unknown.
+  std::uint32_t stream = 0;                     // Device stream, as a small number. The default one is 0.
+  std::uint32_t tag = 0;                        // String, or 0.
   std::uint32_t flags = 0;                      // block_flag in wire.h.
 };
 static_assert(sizeof(LiveRecord) == 56);
@@ -162,7 +162,7 @@ static_assert(sizeof(LiveRecord) == 56);
 struct ListingRecord {
   static constexpr RecordKind kind = RecordKind::listing;
   std::uint64_t rows = 0;  // At an end in a keyframe: the number of its rows of state (regions, handles, mappings, reservations, slots, free slots).
-  std::uint32_t heap = 0;  // Heap; 0: all.
+  std::uint32_t heap = 0;  // Heap, or 0 for all.
   std::uint8_t phase = 0;  // 0 begins, 1 ends. In a keyframe each heap has its own end: plus 2 if events of its blocks are missing, plus 4 if events of its handles are missing.
   std::uint8_t unused[3] = {};
 };
@@ -193,8 +193,8 @@ struct HandleLiveRecord {
   std::uint64_t size = 0;        // Size of its memory.
   std::uint64_t event = 0;       // Its allocation id.
   std::uint32_t heap = 0;        // Heap.
-  std::uint32_t stack = 0;       // Stack; 0: unknown.
-  std::uint32_t references = 0;  // Creation and imports not released yet; 0: only mappings keep it.
+  std::uint32_t stack = 0;       // Stack, or 0 if it is unknown.
+  std::uint32_t references = 0;  // Creation and imports not released yet. At 0 only mappings keep it.
   std::uint32_t flags = 0;       // handle_flag in wire.h.
 };
 static_assert(sizeof(HandleLiveRecord) == 40);
@@ -218,9 +218,9 @@ struct AllocRecord {
   std::uint64_t size = 0;                       // Size, including rounding.
   std::uint64_t requested = ~std::uint64_t{0};  // The requested size. 18446744073709551615: unknown.
   std::uint32_t heap = 0;                       // Heap.
-  std::uint32_t stack = 0;                      // Stack; 0: unknown.
-  std::uint32_t stream = 0;                     // Device stream, as a small number; 0: the default one.
-  std::uint32_t tag = 0;                        // String; 0: none.
+  std::uint32_t stack = 0;                      // Stack, or 0 if it is unknown.
+  std::uint32_t stream = 0;                     // Device stream, as a small number. The default one is 0.
+  std::uint32_t tag = 0;                        // String, or 0.
   std::uint32_t flags = 0;                      // block_flag in wire.h.
   std::uint8_t unused[4] = {};
 };
@@ -230,7 +230,7 @@ static_assert(sizeof(AllocRecord) == 48);
 struct FreeRecord {
   static constexpr RecordKind kind = RecordKind::free;
   std::uint32_t slot = 0;   // Its slot.
-  std::uint32_t stack = 0;  // Stack; 0: unknown; 4294967295: its source did not record this free, but the address was handed out again.
+  std::uint32_t stack = 0;  // Stack, or 0 if it is unknown. With 4294967295 its source did not record this free, but the address was handed out again.
 };
 static_assert(sizeof(FreeRecord) == 8);
 
@@ -238,7 +238,7 @@ static_assert(sizeof(FreeRecord) == 8);
 struct FreeRequestedRecord {
   static constexpr RecordKind kind = RecordKind::free_requested;
   std::uint32_t slot = 0;   // Its slot.
-  std::uint32_t stack = 0;  // Stack; 0: unknown.
+  std::uint32_t stack = 0;  // Stack, or 0 if it is unknown.
 };
 static_assert(sizeof(FreeRequestedRecord) == 8);
 
@@ -246,9 +246,9 @@ static_assert(sizeof(FreeRequestedRecord) == 8);
 struct FreeAtRecord {
   static constexpr RecordKind kind = RecordKind::free_at;
   std::uint64_t address = 0;  // First address.
-  std::uint64_t size = 0;     // Its size according to its source; 0: unknown.
+  std::uint64_t size = 0;     // Its size according to its source, or 0 if it is unknown.
   std::uint32_t heap = 0;     // Heap.
-  std::uint32_t stack = 0;    // Stack; 0: unknown.
+  std::uint32_t stack = 0;    // Stack, or 0 if it is unknown.
 };
 static_assert(sizeof(FreeAtRecord) == 24);
 
@@ -256,9 +256,9 @@ static_assert(sizeof(FreeAtRecord) == 24);
 struct FreeRequestedAtRecord {
   static constexpr RecordKind kind = RecordKind::free_requested_at;
   std::uint64_t address = 0;  // First address.
-  std::uint64_t size = 0;     // Its size according to its source; 0: unknown.
+  std::uint64_t size = 0;     // Its size according to its source, or 0 if it is unknown.
   std::uint32_t heap = 0;     // Heap.
-  std::uint32_t stack = 0;    // Stack; 0: unknown.
+  std::uint32_t stack = 0;    // Stack, or 0 if it is unknown.
 };
 static_assert(sizeof(FreeRequestedAtRecord) == 24);
 
@@ -275,10 +275,10 @@ static_assert(sizeof(MoveRecord) == 16);
 struct AttributeRecord {
   static constexpr RecordKind kind = RecordKind::attribute;
   std::uint64_t allocation = 0;  // Allocation id.
-  std::uint64_t size = 0;        // The allocation's size; 0: not written.
+  std::uint64_t size = 0;        // The allocation's size, or 0 if it is not written.
   std::uint32_t key = 0;         // String.
   std::uint32_t value = 0;       // String.
-  std::uint32_t stack = 0;       // The allocation's stack, so that a reader need not look for it; 0: unknown, or not written.
+  std::uint32_t stack = 0;       // The allocation's stack, so that a reader need not look for it. It is 0 if unknown or not written.
   std::uint8_t unused[4] = {};
 };
 static_assert(sizeof(AttributeRecord) == 32);
@@ -299,7 +299,7 @@ struct RegionGrowRecord {
   std::uint64_t address = 0;  // First address.
   std::uint64_t size = 0;     // Size.
   std::uint32_t heap = 0;     // Heap.
-  std::uint32_t stack = 0;    // Stack; 0: unknown.
+  std::uint32_t stack = 0;    // Stack, or 0 if it is unknown.
   std::uint32_t flags = 0;    // region_flag in wire.h.
   std::uint8_t unused[4] = {};
 };
@@ -311,7 +311,7 @@ struct RegionShrinkRecord {
   std::uint64_t address = 0;  // First address.
   std::uint64_t size = 0;     // Size.
   std::uint32_t heap = 0;     // Heap.
-  std::uint32_t stack = 0;    // Stack; 0: unknown.
+  std::uint32_t stack = 0;    // Stack, or 0 if it is unknown.
 };
 static_assert(sizeof(RegionShrinkRecord) == 24);
 
@@ -329,7 +329,7 @@ struct PhysicalCreateRecord {
   std::uint64_t handle = 0;  // The handle.
   std::uint64_t size = 0;    // Size of its memory.
   std::uint32_t heap = 0;    // Heap.
-  std::uint32_t stack = 0;   // Stack; 0: unknown.
+  std::uint32_t stack = 0;   // Stack, or 0 if it is unknown.
 };
 static_assert(sizeof(PhysicalCreateRecord) == 24);
 
@@ -339,7 +339,7 @@ struct PhysicalImportRecord {
   std::uint64_t handle = 0;  // The handle.
   std::uint64_t size = 0;    // Size of its memory.
   std::uint32_t heap = 0;    // Heap.
-  std::uint32_t stack = 0;   // Stack; 0: unknown.
+  std::uint32_t stack = 0;   // Stack, or 0 if it is unknown.
 };
 static_assert(sizeof(PhysicalImportRecord) == 24);
 
@@ -404,8 +404,8 @@ struct DriverRefusalRecord {
   static constexpr RecordKind kind = RecordKind::driver_refusal;
   std::uint64_t requested = 0;                  // The requested size.
   std::uint64_t available = ~std::uint64_t{0};  // Bytes free on the device according to the driver. 18446744073709551615: unknown.
-  std::uint32_t heap = 0;                       // Heap; 0: unknown.
-  std::uint32_t stack = 0;                      // Stack; 0: unknown.
+  std::uint32_t heap = 0;                       // Heap, or 0 if it is unknown.
+  std::uint32_t stack = 0;                      // Stack, or 0 if it is unknown.
   std::uint32_t call = 0;                       // String: the call.
   std::uint32_t error = 0;                      // The driver's error number.
 };
@@ -416,8 +416,8 @@ struct OutOfMemoryRecord {
   static constexpr RecordKind kind = RecordKind::out_of_memory;
   std::uint64_t requested = 0;                  // The requested size.
   std::uint64_t available = ~std::uint64_t{0};  // Bytes free on the device according to its source. 18446744073709551615: unknown.
-  std::uint32_t heap = 0;                       // Heap; 0: unknown.
-  std::uint32_t stack = 0;                      // Stack; 0: unknown.
+  std::uint32_t heap = 0;                       // Heap, or 0 if it is unknown.
+  std::uint32_t stack = 0;                      // Stack, or 0 if it is unknown.
   std::uint32_t reason = 0;                     // String: why, if reported.
   std::uint8_t unused[4] = {};
 };
@@ -428,7 +428,7 @@ struct MarkerRecord {
   static constexpr RecordKind kind = RecordKind::marker;
   std::uint32_t name = 0;                    // String.
   std::uint32_t device = ~std::uint32_t{0};  // Device ordinal. 4294967295: unknown.
-  std::uint32_t stack = 0;                   // Stack; 0: unknown, or it says nothing.
+  std::uint32_t stack = 0;                   // Stack, or 0 if it is unknown or says nothing.
   std::uint8_t phase = 0;                    // 0 instant, 1 begins, 2 ends.
   std::uint8_t unused[3] = {};
 };
@@ -439,16 +439,16 @@ struct CounterRecord {
   static constexpr RecordKind kind = RecordKind::counter;
   std::int64_t value = 0;  // The value.
   std::uint32_t name = 0;  // String.
-  std::uint32_t heap = 0;  // Heap; 0: none.
+  std::uint32_t heap = 0;  // Heap, or 0.
 };
 static_assert(sizeof(CounterRecord) == 16);
 
 // Events are missing here. The heap is inexact until it has been listed again.
 struct LossRecord {
   static constexpr RecordKind kind = RecordKind::loss;
-  std::uint64_t count = 0;     // Their number; 0: unknown.
+  std::uint64_t count = 0;     // Their number, or 0 if it is unknown.
   std::uint64_t since_ns = 0;  // Start of the loss; it ends at the time of the record.
-  std::uint32_t heap = 0;      // Heap; 0: all.
+  std::uint32_t heap = 0;      // Heap, or 0 for all.
   std::uint8_t unused[4] = {};
 };
 static_assert(sizeof(LossRecord) == 24);

@@ -17,7 +17,7 @@
 //
 // Driver calls (rows with `driver_block`, `block_at` and the like, and those of the physical layer) wait for room as
 // long as the observer takes rows out. A call that frees memory is stamped when it begins and written when it has
-// succeeded. Meanwhile the ring's `giving_since` holds that stamp, and the observer holds back later events. A thread
+// succeeded. Meanwhile the ring's `freeing_since` holds that stamp, and the observer holds back later events. A thread
 // without its own ring borrows one of the last rings, for one event or for one such call. Only if all of them are in
 // use is the event lost, and counted.
 //
@@ -40,7 +40,7 @@ struct RingsHeader {
   std::uint64_t ring_bytes = 0;  // A power of two.
   std::uint64_t definitions_offset = 0, definitions_bytes = 0;
   std::uint64_t listing_offset = 0, listing_bytes = 0;
-  std::uint64_t rings_offset = 0;  // Of the first ring's header; its bytes follow, then the next ring.
+  std::uint64_t rings_offset = 0;  // Where the first ring's header is. Its bytes follow, then the next ring.
   std::uint64_t ticks_are_ns = 0;
 
   // Written by the job.
@@ -50,7 +50,7 @@ struct RingsHeader {
   std::uint64_t rings_taken = 0;                  // Rings from here on never had a thread.
   std::uint64_t stacks_lost = 0;                  // Events without a stack, because a table was full.
   std::uint64_t has_sandbox = 0;                  // 1: it has set up a sandbox (seccomp) since.
-  alignas(64) std::uint64_t listing_end = 0;      // Bytes of the listing that waits to be read; 0: none.
+  alignas(64) std::uint64_t listing_end = 0;      // Bytes of the listing that waits to be read, if there is one.
   // Written by the observer.
   alignas(64) std::uint32_t listing_round = 1;  // Heaps not listed since this was raised must be listed.
 };
@@ -59,12 +59,12 @@ static_assert(sizeof(RingsHeader) == 320);
 struct RingHeader {
   alignas(64) std::uint64_t head = 0;  // Bytes ever written. The job writes this and the next seven.
   std::uint64_t lost = 0;              // Events that did not fit.
-  std::uint64_t thread = 0;            // The thread that writes; 0: free to be taken.
+  std::uint64_t thread = 0;            // The thread that writes, or 0 if the ring is free.
   std::uint64_t tail_seen = 0;         // The tail when the thread last looked.
   std::uint64_t reported_lost = 0;     // The part of `lost` that rows of kind loss have reported.
   std::uint64_t lost_since = 0;        // Ticks of the first lost event not yet reported.
-  std::uint64_t giving_since = 0;      // Ticks at which the thread's current freeing call began; 0: it is in none.
-  std::uint64_t gave_up_at = 0;        // One more than the tail at which the thread waited in vain; 0: it never did.
+  std::uint64_t freeing_since = 0;     // Ticks at which the thread's current freeing call began, or 0 if it is in none.
+  std::uint64_t gave_up_at = 0;  // One more than the tail at which the thread waited in vain, or 0 if it never did.
   alignas(64) std::uint64_t tail = 0;  // Bytes ever read. The observer writes this.
 };
 static_assert(sizeof(RingHeader) == 128);
@@ -88,8 +88,10 @@ constexpr std::uint32_t driver_block = 1U << 31;  // AllocRecord::flags: allocat
 // With driver_block: `address` is a handle (of an array), not an address.
 constexpr std::uint32_t named_by_handle = 1U << 30;
 constexpr std::uint32_t of_module = 1U << 29;  // With driver_block: a variable of a module; repeats add nothing.
-constexpr int owner_shift = 16;  // With driver_block, in the bits below: the number of the context or module
-constexpr std::uint32_t owners_max = (1U << 13) - 1;   // with which the block ends; 0: none.
+// With driver_block, in the bits below `of_module`: the number of the context or module with which the block ends, or
+// 0.
+constexpr int owner_shift = 16;
+constexpr std::uint32_t owners_max = (1U << 13) - 1;
 constexpr std::uint32_t block_at = ~std::uint32_t{0};  // FreeAtRecord::heap: any heap that has a block at that address.
 constexpr std::uint32_t block_of_handle = block_at - 1;  // FreeAtRecord::heap: `address` is the handle of a block.
 constexpr std::uint32_t blocks_of = block_at - 2;        // FreeAtRecord::heap: `address` is the number of an owner.

@@ -140,7 +140,7 @@ class StreamWriter {
 
   std::uint64_t missed_frees_ = 0, notes_ = 0, keyframe_event_ = 0;
   std::uint32_t heaps_ = 0, modules_ = 0, frame_count_ = 0;
-  std::int64_t time_ns_ = 0;                   // Of the last event; definitions carry it.
+  std::int64_t time_ns_ = 0;                   // The last event's time, which definitions carry.
   std::optional<std::int64_t> waiting_since_;  // Time of the first flush_if_older() that saw the current block.
 };
 

@@ -45,7 +45,7 @@ class VarintReader {
     if (at_ == end_) failed_ = true;
     return at_ == end_ ? std::uint8_t{0} : *at_++;
   }
-  // Returns the next `bytes` bytes and skips them; null if there are fewer.
+  // Returns the next `bytes` bytes and skips them, or null if there are fewer.
   const std::uint8_t* take(std::uint64_t bytes) {
     if (bytes > remaining()) failed_ = true;
     if (failed_) return nullptr;

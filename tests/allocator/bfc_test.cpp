@@ -1,5 +1,5 @@
 // The rules one by one, and all of them compared with the naive allocator.
-#include "allocator/xla_gpu/bfc.h"
+#include "allocator/reference/xla_gpu/bfc.h"
 
 #include <cmath>
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "allocator/upstream/virtual_addresses.h"
-#include "allocator/xla_gpu/bfc.h"
+#include "allocator/reference/interface/virtual_addresses.h"
+#include "allocator/reference/xla_gpu/bfc.h"
 
 namespace hbmscope::allocator {
 

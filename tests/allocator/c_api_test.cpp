@@ -1,4 +1,4 @@
-#include "allocator/c_api/hbmscope_allocator.h"
+#include "allocator/reference/libraries/hbmscope_allocator.h"
 #include "tests/sizes.h"
 
 #include <algorithm>
@@ -52,7 +52,8 @@ TEST(AllocatorC, all_allocators_serve_and_take_back) {
     std::vector<hbmscope_pool_block> pieces(8);
     pieces.resize(hbmscope_allocator_blocks(allocator, pieces.data(), pieces.size()));
     // The newest version of xla_gpu begins at the pool's upper end, so its free memory is listed first.
-    const auto piece = std::find_if(pieces.begin(), pieces.end(), [&](const auto& one) { return one.address == address; });
+    const auto piece =
+        std::find_if(pieces.begin(), pieces.end(), [&](const auto& one) { return one.address == address; });
     ASSERT_NE(piece, pieces.end());
     EXPECT_EQ(piece->requested_bytes, 1000U);
     EXPECT_EQ(hbmscope_allocator_free(allocator, address), 1);

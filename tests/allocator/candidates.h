@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "allocator/catalog/catalog.h"
+#include "allocator/reference/catalog/catalog.h"
 
 namespace hbmscope::allocator {
 

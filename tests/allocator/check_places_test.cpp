@@ -1,6 +1,6 @@
 // Compares the model of PyTorch's allocator with PyTorch's recordings: every snapshot in the folder of real data, every
 // device in it, each address and each segment. Also compares it with its own recordings after a change.
-#include "allocator/replay/check_places.h"
+#include "allocator/reference/replay/check_places.h"
 
 #include <algorithm>
 #include <cstdlib>

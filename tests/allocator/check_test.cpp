@@ -1,5 +1,5 @@
 // A recorded stream with one answer changed is caught, and at that line.
-#include "allocator/replay/check.h"
+#include "allocator/reference/replay/check.h"
 
 #include "tests/allocator/stream_text.h"
 

@@ -14,10 +14,10 @@
 
 #include <gtest/gtest.h>
 
-#include "allocator/catalog/catalog.h"
-#include "allocator/upstream/cuda_memory.h"
-#include "allocator/upstream/host_memory.h"
-#include "allocator/upstream/virtual_addresses.h"
+#include "allocator/reference/catalog/catalog.h"
+#include "allocator/reference/interface/cuda_memory.h"
+#include "allocator/reference/interface/host_memory.h"
+#include "allocator/reference/interface/virtual_addresses.h"
 #include "tests/allocator/candidates.h"
 #include "tests/sizes.h"
 

@@ -1,4 +1,4 @@
-#include "allocator/devices/devices.h"
+#include "allocator/emulated/gpus/gpus.h"
 
 #include <fstream>
 #include <iterator>
@@ -35,7 +35,7 @@ TEST(Devices, those_that_can_be_emulated_have_a_compute_capability_and_multiproc
 }
 
 TEST(Devices, every_one_has_a_name_of_its_own_and_a_source_and_stands_in_the_readme) {
-  std::ifstream file("allocator/devices/README.md");
+  std::ifstream file("allocator/emulated/gpus/README.md");
   const std::string readme((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   std::set<std::string_view> names;
   for (const DevicePreset& device : all_devices()) {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "allocator/upstream/virtual_addresses.h"
-#include "allocator/xla_gpu/bfc.h"
+#include "allocator/reference/interface/virtual_addresses.h"
+#include "allocator/reference/xla_gpu/bfc.h"
 #include "tests/sizes.h"
 
 namespace hbmscope::allocator::xla_gpu {

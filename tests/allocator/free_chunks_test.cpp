@@ -1,5 +1,5 @@
 // Compares the order of free chunks with a std::set.
-#include "allocator/xla_gpu/free_chunks.h"
+#include "allocator/reference/xla_gpu/free_chunks.h"
 
 #include <random>
 #include <set>

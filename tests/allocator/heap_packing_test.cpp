@@ -6,7 +6,7 @@
 #include <map>
 #include <random>
 
-#include "allocator/tpu/heap_packing.h"
+#include "allocator/emulated/tpu/heap_packing.h"
 
 namespace hbmscope::allocator::tpu {
 namespace {

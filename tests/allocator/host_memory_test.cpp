@@ -1,4 +1,4 @@
-#include "allocator/upstream/host_memory.h"
+#include "allocator/reference/interface/host_memory.h"
 #include "tests/sizes.h"
 
 #include <cstring>

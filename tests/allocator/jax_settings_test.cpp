@@ -1,4 +1,4 @@
-#include "allocator/jax/settings.h"
+#include "allocator/reference/catalog/jax_settings.h"
 #include "tests/sizes.h"
 
 #include <vector>

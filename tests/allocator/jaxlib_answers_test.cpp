@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "allocator/jax/plugin_options.h"
+#include "allocator/reference/catalog/jax_plugin_options.h"
 
 namespace hbmscope::allocator {
 namespace {

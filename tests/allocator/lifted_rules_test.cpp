@@ -1,12 +1,12 @@
 // PyTorch's rules lifted one by one; those of XLA are compared with the naive allocator (bfc_test).
-#include "allocator/interface/lifted_rules.h"
+#include "allocator/reference/interface/lifted_rules.h"
 
 #include <random>
 
 #include <gtest/gtest.h>
 
-#include "allocator/pytorch/caching_allocator.h"
-#include "allocator/upstream/virtual_addresses.h"
+#include "allocator/reference/interface/virtual_addresses.h"
+#include "allocator/reference/pytorch/caching_allocator.h"
 #include "tests/sizes.h"
 
 namespace hbmscope::allocator::pytorch {

@@ -5,9 +5,9 @@
 #include <map>
 #include <random>
 
-#include "allocator/tpu/copy_queue.h"
-#include "allocator/tpu/interval_picker.h"
-#include "allocator/tpu/memory_space_assignment.h"
+#include "allocator/emulated/tpu/copy_queue.h"
+#include "allocator/emulated/tpu/interval_picker.h"
+#include "allocator/emulated/tpu/memory_space_assignment.h"
 #include "tests/sizes.h"
 
 namespace hbmscope::allocator::tpu {

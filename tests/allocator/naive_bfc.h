@@ -1,5 +1,5 @@
 // The rules of XLA's BFC allocator, written as plainly as possible: a sorted map of chunks, and a look at all of them
-// for each request. Shares no code with allocator/xla_gpu except the types of requests and answers.
+// for each request. Shares no code with allocator/reference/xla_gpu except the types of requests and answers.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "allocator/upstream/upstream.h"
-#include "allocator/xla_gpu/bfc.h"
+#include "allocator/reference/interface/upstream.h"
+#include "allocator/reference/xla_gpu/bfc.h"
 
 namespace hbmscope::allocator {
 

@@ -1,6 +1,6 @@
-#include "allocator/replay/player.h"
+#include "allocator/reference/replay/player.h"
 
-#include "allocator/replay/verdict.h"
+#include "allocator/reference/replay/verdict.h"
 #include "tests/allocator/stream_text.h"
 
 namespace hbmscope::allocator {

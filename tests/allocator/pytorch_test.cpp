@@ -1,11 +1,11 @@
 // The rules of PyTorch's allocator one by one, as c10/cuda/CUDACachingAllocator.cpp has them.
-#include "allocator/pytorch/caching_allocator.h"
+#include "allocator/reference/pytorch/caching_allocator.h"
 
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
-#include "allocator/upstream/virtual_addresses.h"
+#include "allocator/reference/interface/virtual_addresses.h"
 #include "tests/sizes.h"
 
 namespace hbmscope::allocator::pytorch {

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "allocator/replay/check.h"
+#include "allocator/reference/replay/check.h"
 #include "analysis/read/file_bytes.h"
 #include "analysis/read/requests/read_requests.h"
 

@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "allocator/replay/player.h"
-#include "allocator/xla_report/memory_dump.h"
-#include "allocator/xla_report/oom_log.h"
-#include "allocator/xla_report/trace_event.h"
+#include "allocator/reference/replay/player.h"
+#include "allocator/reference/xla_gpu/memory_dump.h"
+#include "allocator/reference/xla_gpu/oom_log.h"
+#include "allocator/reference/xla_gpu/trace_event.h"
 #include "tests/allocator/stream_text.h"
 
 namespace hbmscope::allocator {

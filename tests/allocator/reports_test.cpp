@@ -1,5 +1,5 @@
 // XLA's reports in cases for which no report was recorded: the gap, holes of the wanted bin, growth.
-#include "allocator/xla_report/oom_log.h"
+#include "allocator/reference/xla_gpu/oom_log.h"
 #include "tests/allocator/report_watcher.h"
 
 namespace hbmscope::allocator {

@@ -1,4 +1,4 @@
-#include "allocator/xla_gpu/sizes.h"
+#include "allocator/reference/xla_gpu/sizes.h"
 
 #include <gtest/gtest.h>
 

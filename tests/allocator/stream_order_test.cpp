@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "allocator/stream_order/stream_ordered.h"
-#include "allocator/upstream/virtual_addresses.h"
+#include "allocator/reference/interface/virtual_addresses.h"
+#include "allocator/reference/stream_order/stream_ordered.h"
 #include "tests/allocator/candidates.h"
 #include "tests/sizes.h"
 

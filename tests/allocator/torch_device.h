@@ -8,8 +8,8 @@
 
 #include <map>
 
-#include "allocator/pytorch/pending_frees.h"
-#include "allocator/upstream/upstream.h"
+#include "allocator/reference/interface/upstream.h"
+#include "allocator/reference/pytorch/pending_frees.h"
 #include "tests/allocator/torch_trace.h"
 
 namespace hbmscope::allocator {

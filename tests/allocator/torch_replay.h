@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "allocator/pytorch/caching_allocator.h"
+#include "allocator/reference/pytorch/caching_allocator.h"
 #include "tests/allocator/torch_device.h"
 #include "tests/allocator/torch_streams.h"
 

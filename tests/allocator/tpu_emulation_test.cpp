@@ -5,10 +5,10 @@
 #include <map>
 #include <random>
 
-#include "allocator/tpu/emulation/checkpointing.h"
-#include "allocator/tpu/emulation/emulation.h"
-#include "allocator/tpu/emulation/error_text.h"
-#include "allocator/tpu/runtime/hbm_memory.h"
+#include "allocator/emulated/tpu/emulation/checkpointing.h"
+#include "allocator/emulated/tpu/emulation/emulation.h"
+#include "allocator/emulated/tpu/emulation/error_text.h"
+#include "allocator/emulated/tpu/hbm_memory.h"
 #include "tests/sizes.h"
 
 namespace hbmscope::allocator::tpu {

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "allocator/tpu/default_layout.h"
+#include "allocator/emulated/tpu/default_layout.h"
 #include "tests/allocator/tpu_data.h"
 
 namespace hbmscope::allocator::tpu {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <random>
 
-#include "allocator/tpu/emulation/pipeline.h"
+#include "allocator/emulated/tpu/emulation/pipeline.h"
 
 namespace hbmscope::allocator::tpu {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 #include <random>
 
-#include "allocator/tpu/emulation/emulation.h"
+#include "allocator/emulated/tpu/emulation/emulation.h"
 #include "tests/sizes.h"
 
 namespace hbmscope::allocator::tpu {

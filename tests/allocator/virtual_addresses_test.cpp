@@ -1,4 +1,4 @@
-#include "allocator/upstream/virtual_addresses.h"
+#include "allocator/reference/interface/virtual_addresses.h"
 #include "tests/sizes.h"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
-#include "allocator/small/vmm.h"
+#include "allocator/reference/simple/vmm.h"
 
 #include <gtest/gtest.h>
 
-#include "allocator/upstream/virtual_addresses.h"
+#include "allocator/reference/interface/virtual_addresses.h"
 #include "tests/sizes.h"
 
 namespace hbmscope::allocator::vmm {

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "allocator/upstream/virtual_addresses.h"
-#include "allocator/xla_gpu/bfc.h"
+#include "allocator/reference/interface/virtual_addresses.h"
+#include "allocator/reference/xla_gpu/bfc.h"
 #include "analysis/diagnose/diagnosis.h"
 #include "analysis/query/free_blocks.h"
 #include "analysis/write/json_trace.h"

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/query/heap_rows.h"
-#include "analysis/read/rmm/rmm_clock.h"
+#include "analysis/read/rmm/rmm_lines.h"
 #include "analysis/trace/join_traces.h"
 #include "analysis/trace/moment.h"
 #include "tests/analysis/text_bytes.h"

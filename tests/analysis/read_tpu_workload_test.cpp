@@ -6,7 +6,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "allocator/tpu/emulation/emulation.h"
+#include "allocator/emulated/tpu/emulation/emulation.h"
 #include "analysis/query/failure_facts.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/query/program_memory.h"

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "allocator/replay/player.h"
-#include "allocator/setup/setup.h"
+#include "allocator/reference/catalog/setup.h"
+#include "allocator/reference/replay/player.h"
 #include "analysis/read/requests/replay_recorder.h"
 #include "analysis/trace/trace.h"
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analysis/trace/moment.h"
 #include "collector/wire/stream_writer.h"
@@ -76,10 +77,11 @@ class TraceBuilder {
     writer.add(record, tick());
   }
   void alloc(std::uint32_t heap, std::uint64_t address, std::uint64_t size, std::uint32_t stack = 0,
-             std::uint32_t flags = 0) {
+             std::uint32_t flags = 0, std::uint64_t waste = 0) {
     wire::AllocRecord record;
     record.address = address;
-    record.size = record.requested = size;
+    record.size = size;
+    record.requested = size - waste;
     record.heap = heap;
     record.stack = stack;
     record.flags = flags;
@@ -93,7 +95,7 @@ class TraceBuilder {
     record.stack = stack;
     writer.live(record);
   }
-  void free(std::uint32_t heap, std::uint64_t address) { writer.free(heap, address, 0, 0, tick()); }
+  bool free(std::uint32_t heap, std::uint64_t address) { return writer.free(heap, address, 0, 0, tick()); }
 
   // Physical memory without a block, as cuMemCreate allocates it.
   void create(std::uint32_t heap, std::uint64_t handle, std::uint64_t size, std::uint32_t stack = 0) {
@@ -145,7 +147,7 @@ class TraceBuilder {
     return compute_states(trace, *found);
   }
 
- private:
+ protected:
   std::int64_t tick() { return time_ns += 1000; }
 };
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "allocator/setup/setup.h"
+#include "allocator/reference/catalog/setup.h"
 #include "analysis/diagnose/diagnosis.h"
 #include "analysis/diagnose/savings_pool.h"
 #include "analysis/units/format.h"

@@ -1,7 +1,8 @@
 // The cost of a request or a free in the reimplementation of XLA's allocator, with the largest free block known after
 // each:
-//   xla_gpu   allocator/xla_gpu, configured by the stream;
-//   ordered   the same in the order of streams (allocator/stream_order), with one stream whose events are done at once:
+//   xla_gpu   allocator/reference/xla_gpu, configured by the stream;
+//   ordered   the same in the order of streams (allocator/reference/stream_order), with one stream whose events are
+//   done at once:
 //             the cost of that layer, without driver calls;
 //   maps      best fit with std::map and std::set, 256 B rounding, the obvious way;
 //   floor     boundary tags, hash, size bins and a bitmap, given the addresses that maps found: decides nothing.
@@ -21,8 +22,8 @@
 #include <string>
 #include <vector>
 
-#include "allocator/replay/player.h"
-#include "allocator/stream_order/stream_ordered.h"
+#include "allocator/reference/replay/player.h"
+#include "allocator/reference/stream_order/stream_ordered.h"
 #include "analysis/read/file_bytes.h"
 #include "analysis/read/requests/read_requests.h"
 #include "tests/bench/boundary_tag_floor.h"

@@ -5,22 +5,15 @@
     cupti_matrix_test.py HBMSCOPE ENTRIES EMULATED_DRIVER FAKE_CUPTI LINKED_JOB JOB EVERY_REFUSAL NEXT_IN_LINE
 """
 
-import csv
-import io
 import json
-import os
-import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
-from pathlib import Path
 
-import own_children  # noqa: F401 - what a test leaves running is killed
+from recorded_job import EVERY_CALL, RecordedJobTest
 
 HBMSCOPE, ENTRIES, FAKES, FAKE_CUPTI, LINKED_JOB, JOB, EVERY_REFUSAL, NEXT_IN_LINE = sys.argv[1:9]
-HERE = Path(__file__).parent
 VERSIONS = {"12": "12090", "13.0": "13000", "13.3": "13030"}  # And the driver's.
 INTERPOSED = "hbmscope: CUDA driver and HIP calls are recorded by interposition, which leaves CUPTI to the job, with Python and native stacks of at most 64 frames (--stacks)"
 BY_CUPTI = "hbmscope: CUDA driver calls are recorded with CUPTI ("
@@ -69,45 +62,21 @@ print([after - before, cupti.fake_callbacks_of_listeners() - after])
 """
 
 
-def names(*kinds):
-    return re.findall(rf"^(?:{'|'.join(kinds)})\((\w+)", Path(ENTRIES).read_text(), re.MULTILINE)
-
-
-def recorded():
-    """The entry points that record something when they succeed."""
-    runs = re.findall(r"^RUNS\((\w+)((?:.|\n)*?)\)$(?=\n(?:[A-Z/]|\n))", Path(ENTRIES).read_text(), re.MULTILINE)
-    return set(names("TAKES", "GIVES")) | {name for name, row in runs if "report_" in row}
-
-
 def is_cupti_of_machine_there(major):
     return subprocess.run([sys.executable, "-c", f"import ctypes; ctypes.CDLL('libcupti.so.{major}')"], stderr=subprocess.DEVNULL).returncode == 0
 
 
-class Matrix(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        self.recording = str(self.folder / "run.hbm")
-
-    def run_it(self, *command, back_end="cupti", version="12", fake="bound", is_there=True, options=(), **variables):
+class Matrix(RecordedJobTest):
+    def variables(self, version="12", fake="bound", is_there=True, **more):
         paths = [f"{FAKES}/{fake}"] + ([f"{FAKE_CUPTI}/{version}"] if is_there else [])
-        environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.folder), LD_LIBRARY_PATH=":".join(paths), HBMSCOPE_DEVICE_CUDA=VERSIONS[version], **variables)
-        done = subprocess.run([HBMSCOPE, "run", "--no-window", "--backend", back_end, *options, "--record", self.recording, "--", *command],
-                              capture_output=True, text=True, timeout=300, env=environment)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        return dict(self.environment, LD_LIBRARY_PATH=":".join(paths), HBMSCOPE_DEVICE_CUDA=VERSIONS[version], **more)
+
+    def run_it(self, *command, back_end="cupti", options=(), **variables):
+        done = super().run_it(*command, options=("--backend", back_end, *options), **variables)
         # In one line in either case; the other back end reports nothing.
         said = [line for line in done.stderr.splitlines() if " calls are recorded " in line]
         self.assertEqual(len(said), 1, done.stderr)
         return done.stdout, said[0]
-
-    def report(self):
-        done = subprocess.run([HBMSCOPE, "report", self.recording, "--json"], capture_output=True, text=True, check=True)
-        return json.loads(done.stdout)
-
-    def rows(self):
-        done = subprocess.run([HBMSCOPE, "export", self.recording, "--to", "csv", "--what", "events"], capture_output=True, text=True, check=True)
-        return list(csv.DictReader(io.StringIO(done.stdout)))
 
     def rows_without_times(self):
         return [{key: value for key, value in row.items() if not key.endswith("_ns")} for row in self.rows()]
@@ -187,35 +156,20 @@ class Matrix(unittest.TestCase):
     def test_a_million_operations_of_eight_threads(self):
         out, said = self.run_it(LINKED_JOB, "linked", "8", "1000000", "1", HBMSCOPE_DEVICE_BYTES="2000000")
         self.assertIn(BY_CUPTI, said)
-        truth, found = json.loads(out), self.report()
-        self.assertEqual({key: found["events"][key] for key in ("alloc", "free", "driver_refusals", "lost")},
-                         {**{key: truth[key] for key in ("alloc", "free", "driver_refusals")}, "lost": 0})
-        heaps = {heap["name"]: heap for heap in found["heaps"]}
-        for device in (0, 1):
-            heap = heaps[f"GPU {device} memory"]
-            self.assertEqual((heap["in_use_bytes"], heap["live_blocks"]), (truth["in_use_bytes"][device], truth["live_blocks"][device]))
-        done = subprocess.run([HBMSCOPE, "check", self.recording], capture_output=True, text=True, check=True)
-        self.assertEqual([line.split()[0] for line in done.stdout.splitlines()[2:] if line.strip()], ["blocks", "events"], done.stdout)
+        self.assert_is(json.loads(out))
 
     def test_every_entry_point_is_recorded_with_its_fields(self):
         for version in VERSIONS:
             for fake in ("bound", "loose"):
                 with self.subTest(version=version, fake=fake):
-                    out, said = self.run_it(sys.executable, str(HERE / "emulated_driver" / "every_call.py"), "cupti", version=version, fake=fake)
+                    out, said = self.run_it(sys.executable, EVERY_CALL, "cuda", "cupti", version=version, fake=fake)
                     self.assertIn(BY_CUPTI, said)
-                    truth, found = json.loads(out), [row for row in self.rows() if row["kind"] != "counter"]  # memory_pools_test.py
-                    self.assertEqual(set(truth["called"]), recorded())
-                    for wanted, row in zip(truth["rows"], found):
-                        for key, value in wanted.items():
-                            self.assertEqual(row[key], hex(value) if key in ("address", "handle") else str(value), f"{key} of {wanted}: {row}")
-                    self.assertEqual(len(found), len(truth["rows"]))
+                    self.assert_every_call_is_recorded(json.loads(out), ENTRIES)
 
     def test_every_entry_point_reports_a_refusal(self):
         out, said = self.run_it(EVERY_REFUSAL)
         self.assertIn(BY_CUPTI, said)
-        called = out.split()
-        self.assertEqual(called, names("TAKES", "GIVES", "REFUSES", "RUNS"))
-        self.assertEqual([(row["kind"], row["text"], row["value"]) for row in self.rows()], [("driver_refusal", name, "2") for name in called])
+        self.assert_refusals(out.split(), ENTRIES)
 
     def test_launches_copies_and_synchronizations_make_no_callback(self):
         for version in VERSIONS:
@@ -251,8 +205,7 @@ class Matrix(unittest.TestCase):
             cuda = C.CDLL("libcuda.so.1")
             for size in range(1, 21): assert cuda.cuMemAlloc_v2(C.byref(C.c_uint64()), C.c_size_t(size)) == 0
         """
-        paths = f"{FAKES}/bound:{FAKE_CUPTI}/12"
-        environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.folder), LD_LIBRARY_PATH=paths, HBMSCOPE_DEVICE_CUDA=VERSIONS["12"], FAKE_CUPTI_ENDS_AFTER="10")
+        environment = self.variables(FAKE_CUPTI_ENDS_AFTER="10")
         done = subprocess.run([HBMSCOPE, "run", "--no-window", "--backend", "cupti", "--record", self.recording, "--", sys.executable, "-c", script],
                               capture_output=True, text=True, env=environment)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -269,8 +222,7 @@ class Matrix(unittest.TestCase):
         """
         for callbacks in (9, 10, 23, 24, 25, 33, 34, 47, 48):  # Two a call: between calls, and within one, of each kind.
             with self.subTest(callbacks=callbacks):
-                environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.folder), LD_LIBRARY_PATH=f"{FAKES}/bound:{FAKE_CUPTI}/12", HBMSCOPE_DEVICE_CUDA=VERSIONS["12"],
-                                   FAKE_CUPTI_ENDED_AFTER=str(callbacks))
+                environment = self.variables(FAKE_CUPTI_ENDED_AFTER=str(callbacks))
                 done = subprocess.run([HBMSCOPE, "run", "--no-window", "--backend", "cupti", "--record", self.recording, "--", sys.executable, "-c", script],
                                       capture_output=True, text=True, env=environment)
                 self.assertEqual(done.returncode, 0, done.stderr)
@@ -321,7 +273,7 @@ class Matrix(unittest.TestCase):
             if child == 0: os._exit(0)
             assert os.waitpid(child, 0)[1] == 0
         """
-        environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.folder), LD_LIBRARY_PATH=f"{FAKES}/bound:{FAKE_CUPTI}/12", HBMSCOPE_DEVICE_CUDA=VERSIONS["12"])
+        environment = self.variables()
         done = subprocess.run([HBMSCOPE, "run", "--no-window", "--backend", "cupti", "--record", self.recording, "--", sys.executable, "-c", script],
                               capture_output=True, text=True, env=environment)
         self.assertEqual((done.returncode, done.stderr.count(BY_CUPTI)), (0, 2), done.stderr)
@@ -334,7 +286,7 @@ class Matrix(unittest.TestCase):
             assert cuda.cuInit(0) == 0 and cuda.cuGetProcAddress_v2(b"cuMemAlloc", C.byref(out), 12000, C.c_uint64(0), None) == 0
             assert "libcupti" not in open("/proc/self/maps").read()
         """
-        environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.folder), LD_LIBRARY_PATH=f"{FAKES}/bound:{FAKE_CUPTI}/12", HBMSCOPE_DEVICE_CUDA=VERSIONS["12"])
+        environment = self.variables()
         done = subprocess.run([HBMSCOPE, "run", "--no-window", "--backend", "cupti", "--record", self.recording, "--", sys.executable, "-c", script],
                               capture_output=True, text=True, env=environment)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "analysis/trace/stream.h"
+#include "collector/abi/cupti.h"
 #include "collector/inject/back_end.h"
 #include "collector/inject/collector.h"
 #include "collector/inject/cupti_callbacks.h"
-#include "collector/inject/cupti_types.h"
 #include "collector/inject/loaded_objects.h"
 #include "collector/inject/rings.h"
 #include "collector/serve/observer.h"
@@ -40,9 +40,8 @@ bool inject::open_rings() {
 
 namespace {
 
-using inject::driver::Address;
-using inject::driver::Size;
-namespace cupti = inject::cupti;
+using cuda::Address;
+using cuda::Size;
 
 class Cupti : public testing::Test {
  protected:

@@ -8,58 +8,28 @@ FAKE_FOLDER/bound has a driver whose calls of itself stay inside, as NVIDIA's do
 intercepted.
 """
 
-import csv
-import io
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
-import tempfile
 import textwrap
 import time
 import unittest
 from pathlib import Path
 
-import own_children  # noqa: F401 - what a test leaves running is killed
+from recorded_job import EVERY_CALL, RecordedJobTest
 
 HBMSCOPE, ENTRIES, FAKES, LINKED_JOB, JOB, EVERY_REFUSAL, NEXT_IN_LINE, PLUGIN = sys.argv[1:9]
-HERE = Path(__file__).parent
-GPU_0, GPU_1 = "GPU 0 memory", "GPU 1 memory"
-STARTED_IN_PYTHON = "import ctypes as C; cuda = C.CDLL('libcuda.so.1'); at = C.c_uint64()\n"
+GPU_0 = "GPU 0 memory"
 
 
-def names(*kinds):
-    return re.findall(rf"^(?:{'|'.join(kinds)})\((\w+)", Path(ENTRIES).read_text(), re.MULTILINE)
+class Driver(RecordedJobTest):
+    STARTED_IN_PYTHON = "import ctypes as C; cuda = C.CDLL('libcuda.so.1'); at = C.c_uint64()\n"
 
-
-def recorded():
-    """The entry points that record something when they succeed."""
-    runs = re.findall(r"^RUNS\((\w+)((?:.|\n)*?)\)$(?=\n(?:[A-Z/]|\n))", Path(ENTRIES).read_text(), re.MULTILINE)
-    return set(names("TAKES", "GIVES")) | {name for name, row in runs if "report_" in row}
-
-
-class Driver(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        self.recording = str(self.folder / "run.hbm")
-
-    def environment(self, fake="bound", **variables):
-        return dict(os.environ, XDG_RUNTIME_DIR=str(self.folder), LD_LIBRARY_PATH=f"{FAKES}/{fake}", **variables)
-
-    def command(self, *command, options=()):
-        return [HBMSCOPE, "run", "--no-window", *options, "--record", self.recording, "--", *command]
-
-    def run_it(self, *command, options=(), code=0, **environment):
-        done = subprocess.run(self.command(*command, options=options), capture_output=True, text=True, timeout=300, env=self.environment(**environment))
-        self.assertEqual(done.returncode, code, done.stderr)
-        return done
-
-    def run_python(self, script, **more):
-        return self.run_it(sys.executable, "-c", STARTED_IN_PYTHON + textwrap.dedent(script), **more)
+    def libraries(self, fake):
+        return f"{FAKES}/{fake}"
 
     def wait_for_job(self, process):
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
@@ -67,35 +37,6 @@ class Driver(unittest.TestCase):
             if process.poll() is not None or children.read_text():
                 return
             time.sleep(0.001)
-
-    def report(self):
-        done = subprocess.run([HBMSCOPE, "report", self.recording, "--at", "end", "--json"], capture_output=True, text=True, check=True)
-        return json.loads(done.stdout)
-
-    def heaps(self):
-        return {heap["name"]: heap for heap in self.report()["heaps"]}
-
-    def rows(self):
-        done = subprocess.run([HBMSCOPE, "export", self.recording, "--to", "csv", "--what", "events"], capture_output=True, text=True, check=True)
-        return list(csv.DictReader(io.StringIO(done.stdout)))
-
-    def assert_nothing_was_odd(self):
-        """No free of an unknown block, no block over another one, no loss: order and heaps are right."""
-        done = subprocess.run([HBMSCOPE, "check", self.recording], capture_output=True, text=True, check=True)
-        found = [line.split()[0] for line in done.stdout.splitlines()[2:] if line.strip()]
-        self.assertEqual(found, ["blocks", "events"], done.stdout)
-
-    def assert_is(self, truth):
-        found = self.report()
-        self.assertEqual({key: found["events"][key] for key in ("alloc", "free", "driver_refusals", "oom", "lost")},
-                         {"alloc": truth["alloc"], "free": truth["free"], "driver_refusals": truth["driver_refusals"], "oom": 0, "lost": 0})
-        by_name = {heap["name"]: heap for heap in found["heaps"]}
-        for device, name in enumerate((GPU_0, GPU_1)):
-            self.assertEqual(by_name[name]["layer"], "physical")
-            self.assertEqual(by_name[name]["device"], device)
-            self.assertEqual(by_name[name]["in_use_bytes"], truth["in_use_bytes"][device])
-            self.assertEqual(by_name[name]["live_blocks"], truth["live_blocks"][device])
-        self.assert_nothing_was_odd()
 
     def test_totals_are_exact_however_the_driver_is_called(self):
         for fake in ("bound", "loose"):
@@ -150,7 +91,7 @@ class Driver(unittest.TestCase):
     def test_a_slow_observer_is_waited_for(self):
         # More events than the rings of two threads hold, while it sleeps.
         process = subprocess.Popen(self.command(LINKED_JOB, "linked", "2", "600000", "5"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   env=self.environment())
+                                   env=self.variables())
         self.wait_for_job(process)
         for _ in range(20):
             os.kill(process.pid, signal.SIGSTOP)
@@ -164,21 +105,11 @@ class Driver(unittest.TestCase):
     def test_every_entry_point_is_recorded_with_its_fields(self):
         for fake in ("bound", "loose"):
             with self.subTest(fake=fake):
-                done = self.run_it(sys.executable, str(HERE / "emulated_driver" / "every_call.py"), fake=fake)
-                truth = json.loads(done.stdout)
-                self.assertEqual(set(truth["called"]), recorded())
-                found = [row for row in self.rows() if row["kind"] != "counter"]  # memory_pools_test.py
-                for wanted, row in zip(truth["rows"], found):
-                    for key, value in wanted.items():
-                        self.assertEqual(row[key], hex(value) if key in ("address", "handle") else str(value), f"{key} of {wanted}: {row}")
-                self.assertEqual(len(found), len(truth["rows"]))
-                self.assert_nothing_was_odd()
+                self.assert_every_call_is_recorded(json.loads(self.run_it(sys.executable, EVERY_CALL, "cuda", fake=fake).stdout), ENTRIES)
 
     def test_every_entry_point_returns_the_drivers_error_and_reports_a_refusal(self):
-        done = self.run_it(EVERY_REFUSAL)
-        called = done.stdout.split()
-        self.assertEqual(called, names("TAKES", "GIVES", "REFUSES", "RUNS"))
-        self.assertEqual([(row["kind"], row["text"], row["value"]) for row in self.rows()], [("driver_refusal", name, "2") for name in called])
+        called = self.run_it(EVERY_REFUSAL).stdout.split()
+        self.assert_refusals(called, ENTRIES)
         events = self.report()["events"]
         self.assertEqual((events["driver_refusals"], events["oom"]), (len(called), 0))
 
@@ -325,9 +256,9 @@ class Driver(unittest.TestCase):
             assert cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(100)) == 0
             os.execv("/bin/true", ["true"])
         """
-        command = self.command(sys.executable, "-c", STARTED_IN_PYTHON + textwrap.dedent(script), "--lr", "0.1")
+        command = self.command(*self.python(script, "--lr", "0.1"))
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   env=self.environment(RANK="3", CUDA_VISIBLE_DEVICES="0", XLA_FLAGS="", HOME="/secret"))
+                                   env=self.variables(RANK="3", CUDA_VISIBLE_DEVICES="0", XLA_FLAGS="", HOME="/secret"))
         job = process.stdout.readline().strip()
         for _ in range(3000):
             if "State:\tZ" in Path(f"/proc/{job}/status").read_text():
@@ -371,7 +302,7 @@ class Driver(unittest.TestCase):
         self.assertIn("no process of this command allocated device memory", done.stderr)
 
     def test_threads_that_end_and_a_job_that_is_killed(self):
-        process = subprocess.Popen(self.command(sys.executable, "-c", STARTED_IN_PYTHON + textwrap.dedent("""
+        process = subprocess.Popen(self.command(*self.python("""
             import os, signal, threading
             def take():
                 for _ in range(10): assert cuda.cuMemAlloc_v2(C.byref(C.c_uint64()), C.c_size_t(100)) == 0
@@ -380,7 +311,7 @@ class Driver(unittest.TestCase):
                 thread.start()
                 thread.join()
             os.kill(os.getpid(), signal.SIGKILL)
-        """)), stderr=subprocess.PIPE, text=True, env=self.environment())
+        """)), stderr=subprocess.PIPE, text=True, env=self.variables())
         self.assertEqual(process.wait(), 128 + signal.SIGKILL, process.stderr.read())
         process.stderr.close()
         self.assertEqual(self.heaps()[GPU_0]["in_use_bytes"], 200 * 10 * 100)
@@ -392,7 +323,7 @@ class Driver(unittest.TestCase):
 
     def test_no_observer_lives_and_the_job_goes_on(self):
         process = subprocess.Popen(self.command(LINKED_JOB, "linked", "2", "3000000", "1"), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                                   env=self.environment())
+                                   env=self.variables())
         self.wait_for_job(process)
         time.sleep(0.05)
         process.kill()  # The observer; the job has the other end of the pipe.

@@ -8,80 +8,28 @@ HIP_FOLDER/bound has a runtime whose calls of itself stay inside, as AMD's do; i
 intercepted. CUDA_FOLDER has an emulated CUDA driver in the same way.
 """
 
-import csv
-import io
 import json
-import os
-import re
 import subprocess
 import sys
-import tempfile
-import textwrap
 import unittest
 from pathlib import Path
 
-import own_children  # noqa: F401 - what a test leaves running is killed
 from attaching import MAY_ATTACH, WHY_NOT
+from recorded_job import EVERY_CALL, RecordedJobTest
 
 HBMSCOPE, ENTRIES, RUNTIMES, LINKED_JOB, JOB, EVERY_REFUSAL, CUDA = sys.argv[1:8]
-HERE = Path(__file__).parent
-STARTED_IN_PYTHON = "import ctypes as C; hip = C.CDLL('libamdhip64.so.6'); at = C.c_uint64()\n"
 
 
-def names(*kinds):
-    return re.findall(rf"^(?:{'|'.join(kinds)})\((\w+)", Path(ENTRIES).read_text(), re.MULTILINE)
+class Hip(RecordedJobTest):
+    STARTED_IN_PYTHON = "import ctypes as C; hip = C.CDLL('libamdhip64.so.6'); at = C.c_uint64()\n"
 
-
-def recorded():
-    """The entry points that record something when they succeed."""
-    runs = re.findall(r"^RUNS\((\w+)((?:.|\n)*?)\)$(?=\n(?:[A-Z/]|\n))", Path(ENTRIES).read_text(), re.MULTILINE)
-    return set(names("TAKES", "GIVES")) | {name for name, row in runs if "report_" in row}
-
-
-class Hip(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        self.recording = str(self.folder / "run.hbm")
+        super().setUp()
         self.flights = self.folder / "flights"
+        self.OPTIONS = ("--flight", str(self.flights))
 
-    def environment(self, runtime="bound", **variables):
-        return dict(os.environ, XDG_RUNTIME_DIR=str(self.folder), LD_LIBRARY_PATH=f"{RUNTIMES}/{runtime}:{CUDA}/bound", **variables)
-
-    def run_it(self, *command, code=0, options=(), **environment):
-        whole = [HBMSCOPE, "run", "--no-window", *options, "--flight", str(self.flights), "--record", self.recording, "--", *command]
-        done = subprocess.run(whole, capture_output=True, text=True, timeout=300, env=self.environment(**environment))
-        self.assertEqual(done.returncode, code, done.stderr)
-        return done
-
-    def run_python(self, script, **more):
-        return self.run_it(sys.executable, "-c", STARTED_IN_PYTHON + textwrap.dedent(script), **more)
-
-    def report(self):
-        done = subprocess.run([HBMSCOPE, "report", self.recording, "--at", "end", "--json"], capture_output=True, text=True, check=True)
-        return json.loads(done.stdout)
-
-    def rows(self):
-        done = subprocess.run([HBMSCOPE, "export", self.recording, "--to", "csv", "--what", "events"], capture_output=True, text=True, check=True)
-        return list(csv.DictReader(io.StringIO(done.stdout)))
-
-    def assert_nothing_was_odd(self):
-        done = subprocess.run([HBMSCOPE, "check", self.recording], capture_output=True, text=True, check=True)
-        found = [line.split()[0] for line in done.stdout.splitlines()[2:] if line.strip()]
-        self.assertEqual(found, ["blocks", "events"], done.stdout)
-
-    def assert_is(self, truth):
-        found = self.report()
-        self.assertEqual({key: found["events"][key] for key in ("alloc", "free", "driver_refusals", "oom", "lost")},
-                         {"alloc": truth["alloc"], "free": truth["free"], "driver_refusals": truth["driver_refusals"], "oom": 0, "lost": 0})
-        by_name = {heap["name"]: heap for heap in found["heaps"]}
-        for device in range(2):
-            heap = by_name[f"GPU {device} memory"]
-            self.assertEqual((heap["layer"], heap["device"]), ("physical", device))
-            self.assertEqual(heap["in_use_bytes"], truth["in_use_bytes"][device])
-            self.assertEqual(heap["live_blocks"], truth["live_blocks"][device])
-        self.assert_nothing_was_odd()
+    def libraries(self, fake):
+        return f"{RUNTIMES}/{fake}:{CUDA}/bound"
 
     def test_totals_and_last_errors_are_exact_however_the_runtime_is_called(self):
         for runtime in ("bound", "loose"):
@@ -89,7 +37,7 @@ class Hip(unittest.TestCase):
                 for version in ("6", "7"):
                     with self.subTest(runtime=runtime, how=how, version=version):
                         job = LINKED_JOB if how == "linked" else JOB
-                        done = self.run_it(job, how, "4", "40000", "7", runtime=runtime, HBMSCOPE_DEVICE_BYTES="100000", EMULATED_HIP_VERSION=version)
+                        done = self.run_it(job, how, "4", "40000", "7", fake=runtime, HBMSCOPE_DEVICE_BYTES="100000", EMULATED_HIP_VERSION=version)
                         truth = json.loads(done.stdout)
                         self.assertGreater(truth["driver_refusals"], 0)
                         self.assert_is(truth)
@@ -102,27 +50,16 @@ class Hip(unittest.TestCase):
     def test_without_an_observer_the_job_does_the_same(self):
         collector = Path(HBMSCOPE).parent / "libhbmscope_collector.so"
         alone, loaded = (subprocess.run([JOB, "dlsym", "1", "20000", "5"], capture_output=True, text=True, check=True,
-                                        env=self.environment(HBMSCOPE_DEVICE_BYTES="100000", **more)) for more in ({}, {"LD_PRELOAD": str(collector)}))
+                                        env=self.variables(HBMSCOPE_DEVICE_BYTES="100000", **more)) for more in ({}, {"LD_PRELOAD": str(collector)}))
         self.assertEqual((loaded.stdout, loaded.stderr), (alone.stdout, ""))
 
-    def test_every_call_that_takes_memory_or_gives_it_back(self):
+    def test_every_entry_point_is_recorded_with_its_fields(self):
         for runtime in ("bound", "loose"):
             with self.subTest(runtime=runtime):
-                done = self.run_it(sys.executable, str(HERE / "emulated_hip" / "every_call.py"), runtime=runtime)
-                truth = json.loads(done.stdout)
-                self.assertEqual(set(truth["called"]), recorded())
-                found = [row for row in self.rows() if row["kind"] != "counter"]
-                for wanted, row in zip(truth["rows"], found):
-                    for key, value in wanted.items():
-                        self.assertEqual(row[key], hex(value) if key in ("address", "handle") else str(value), f"{key} of {wanted}: {row}")
-                self.assertEqual(len(found), len(truth["rows"]))
-                self.assert_nothing_was_odd()
+                self.assert_every_call_is_recorded(json.loads(self.run_it(sys.executable, EVERY_CALL, "hip", fake=runtime).stdout), ENTRIES)
 
     def test_every_entry_point_returns_the_runtimes_error_and_reports_a_refusal(self):
-        done = self.run_it(EVERY_REFUSAL)
-        called = done.stdout.split()
-        self.assertEqual(called, names("TAKES", "GIVES", "REFUSES", "RUNS"))
-        self.assertEqual([(row["kind"], row["text"], row["value"]) for row in self.rows()], [("driver_refusal", name, "2") for name in called])
+        self.assert_refusals(self.run_it(EVERY_REFUSAL).stdout.split(), ENTRIES)
 
     def test_a_refusal_has_what_was_free_where_that_changes_no_last_error(self):
         for version, is_known in (("6", False), ("7", True)):
@@ -226,10 +163,10 @@ class Hip(unittest.TestCase):
 
     @unittest.skipUnless(MAY_ATTACH, WHY_NOT)
     def test_an_attach_says_that_it_comes_too_late(self):
-        script = STARTED_IN_PYTHON + "print('begun', flush=True); import time\nwhile True:\n  assert hip.hipMalloc(C.byref(at), C.c_size_t(512)) == 0; time.sleep(0.01)"
-        with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=self.environment()) as job:
+        script = "print('begun', flush=True); import time\nwhile True:\n  assert hip.hipMalloc(C.byref(at), C.c_size_t(512)) == 0; time.sleep(0.01)"
+        with subprocess.Popen(self.python(script), stdout=subprocess.PIPE, text=True, env=self.variables()) as job:
             self.assertEqual(job.stdout.readline(), "begun\n")
-            done = subprocess.run([HBMSCOPE, "attach", str(job.pid), "--record", self.recording, "--for", "0.5"], capture_output=True, text=True, env=self.environment(), timeout=60)
+            done = subprocess.run([HBMSCOPE, "attach", str(job.pid), "--record", self.recording, "--for", "0.5"], capture_output=True, text=True, env=self.variables(), timeout=60)
             self.assertIsNone(job.poll())
             job.kill()
         self.assertIn("CUDA driver calls are not recorded: the job uses HIP, whose calls are recorded only if hbmscope run starts it", done.stderr)

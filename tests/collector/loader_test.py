@@ -17,35 +17,16 @@ import textwrap
 import unittest
 from pathlib import Path
 
-from own_folder import OwnFolderTest
+from recorded_job import RecordedJobTest
 
 HBMSCOPE, FAKES, LINKED_JOB, JOB, ASKS_EVERYWHERE, MUSL_JOB = sys.argv[1:7]
 COLLECTOR = str(Path(HBMSCOPE).parent / "libhbmscope_collector.so")
 IN_C = "import ctypes as C\n"
 
 
-class LoaderTest(OwnFolderTest):
-    def variables(self, fake="bound", **more):
-        return dict(self.environment, LD_LIBRARY_PATH=f"{FAKES}/{fake}", **more)
-
-    def run_it(self, *command, options=(), code=0, fake="bound", **more):
-        done = subprocess.run([HBMSCOPE, "run", "--no-window", *options, "--record", self.recording, "--", *command], capture_output=True, text=True,
-                              timeout=120, env=self.variables(fake, **more))
-        self.assertEqual(done.returncode, code, done.stderr)
-        return done
-
-    def run_python(self, script, words=(), **more):
-        return self.run_it(sys.executable, "-c", IN_C + textwrap.dedent(script), *words, **more)
-
-    def report(self):
-        return json.loads(subprocess.run([HBMSCOPE, "report", self.recording, "--at", "end", "--json"], capture_output=True, text=True, check=True).stdout)
-
-    def assert_is(self, truth):
-        found = self.report()
-        self.assertEqual({key: found["events"][key] for key in ("alloc", "free", "driver_refusals", "lost")},
-                         {"alloc": truth["alloc"], "free": truth["free"], "driver_refusals": truth["driver_refusals"], "lost": 0})
-        in_use = {heap["name"]: heap["in_use_bytes"] for heap in found["heaps"]}
-        self.assertEqual([in_use["GPU 0 memory"], in_use["GPU 1 memory"]], truth["in_use_bytes"])
+class LoaderTest(RecordedJobTest):
+    def libraries(self, fake):
+        return f"{FAKES}/{fake}"
 
 
 class InFrontOfTheDriver(LoaderTest):

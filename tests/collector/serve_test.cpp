@@ -104,10 +104,10 @@ TEST_F(Rings, threads_without_a_ring_are_lent_one_and_lose_only_where_all_are_in
   std::vector<std::thread> giving;
   for (std::uint64_t i = 0; i < wire::rings_lent_wanted; ++i)
     giving.emplace_back([&] {
-      inject::rings.begin_giving(0);
+      inject::rings.begin_freeing(0);
       all.count_down();
       may_end.wait();
-      inject::rings.end_giving();
+      inject::rings.end_freeing();
     });
   all.wait();
   std::thread([&] { EXPECT_FALSE(alloc(first - 512)); }).join();
@@ -124,7 +124,7 @@ TEST_F(Rings, what_was_lent_to_threads_that_ended_in_a_call_comes_back) {
   const HeldRings held([this](std::uint64_t at) { alloc(at); });
   for (int round = 0; round < 3; ++round) {
     for (std::uint32_t i = 0; i < wire::rings_lent_wanted; ++i)
-      std::thread([] { inject::rings.begin_giving(0); }).join();
+      std::thread([] { inject::rings.begin_freeing(0); }).join();
     const std::uint64_t at = (std::uint64_t{1} << 30) + static_cast<std::uint64_t>(round) * 512;
     std::thread([at] { EXPECT_TRUE(take_of_driver(at)); }).join();
   }
@@ -138,7 +138,7 @@ TEST_F(Rings, a_call_that_gives_back_has_its_place_in_time_without_a_ring_of_its
   const HeldRings held([this](std::uint64_t at) { alloc(at); });
   for (int round = 0; round < 50; ++round) {
     std::thread([] {
-      const std::uint64_t since = inject::rings.begin_giving(0);
+      const std::uint64_t since = inject::rings.begin_freeing(0);
       // The driver reuses the address for another thread, whose call is reported first.
       std::thread([] {
         wire::AllocRecord record;
@@ -149,7 +149,7 @@ TEST_F(Rings, a_call_that_gives_back_has_its_place_in_time_without_a_ring_of_its
       wire::FreeAtRecord record;
       record.heap = 1;
       EXPECT_TRUE(inject::rings.add_of_driver(record, since));
-      inject::rings.end_giving();
+      inject::rings.end_freeing();
     }).join();
     if (round % 10 == 0) observer.serve(0);
   }
@@ -201,14 +201,14 @@ TEST_F(Rings, a_call_that_gives_back_holds_what_is_younger) {
   std::barrier turn(2);
   std::thread frees([&] {
     turn.arrive_and_wait();
-    const std::uint64_t since = inject::rings.begin_giving(0);
+    const std::uint64_t since = inject::rings.begin_freeing(0);
     turn.arrive_and_wait();  // The driver has the address again,
     turn.arrive_and_wait();  // and reuses the address for another thread, whose call is reported first.
     wire::FreeAtRecord record;
     record.address = 512;
     record.heap = 1;
     inject::rings.add_of_driver(record, since);
-    inject::rings.end_giving();
+    inject::rings.end_freeing();
   });
   turn.arrive_and_wait();
   turn.arrive_and_wait();
@@ -234,11 +234,11 @@ TEST_F(Rings, an_address_freed_by_an_unfinished_call_and_reused_is_recorded_in_o
     wire::FreeAtRecord record;
     record.address = 512;
     record.heap = wire::block_at;
-    const std::uint64_t since = inject::rings.begin_giving(0);
+    const std::uint64_t since = inject::rings.begin_freeing(0);
     turn.arrive_and_wait();
     turn.arrive_and_wait();
     inject::rings.add_of_driver(record, since);
-    inject::rings.end_giving();
+    inject::rings.end_freeing();
   });
   turn.arrive_and_wait();
   EXPECT_TRUE(take_of_driver(512));

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 NEWEST = (2, 31)
-INTERPOSED = [name for path in sys.argv[2:] for name in re.findall(r"^(?:TAKES|GIVES|REFUSES|RUNS|RESOLVES)\(((?:cu|hip)\w+)", Path(path).read_text(), re.MULTILINE)]
+INTERPOSED = [name for path in sys.argv[2:] for name in re.findall(r"^(?:ALLOCATES|FREES|REFUSES|RUNS|RESOLVES)\(((?:cu|hip)\w+)", Path(path).read_text(), re.MULTILINE)]
 OF_PYTORCH = {"_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE", "_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE"}
 EXPORTED = {"hbmscope_announce", "hbmscope_attach_1", "hbmscope_functions_1", "InitializeInjectionNvtx2", "dlclose", "dlopen", "dlsym", "dlvsym", "prctl", "syscall", *INTERPOSED, *OF_PYTORCH}
 

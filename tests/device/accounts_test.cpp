@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "allocator/device/model/machine.h"
+#include "allocator/emulated/cuda/model/machine.h"
 #include "tests/sizes.h"
 
 namespace hbmscope::device {

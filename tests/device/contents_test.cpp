@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "allocator/device/model/address_space.h"
-#include "allocator/device/model/contents.h"
+#include "allocator/emulated/cuda/model/address_space.h"
+#include "allocator/emulated/cuda/model/contents.h"
 
 namespace hbmscope::device {
 namespace {

@@ -1,8 +1,8 @@
 // Blocks of cuMemAlloc: what they take, and what is refused.
 #include <gtest/gtest.h>
 
-#include "allocator/device/model/graph.h"
-#include "allocator/device/model/machine.h"
+#include "allocator/emulated/cuda/model/graph.h"
+#include "allocator/emulated/cuda/model/machine.h"
 #include "tests/sizes.h"
 
 namespace hbmscope::device {

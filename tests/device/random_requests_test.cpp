@@ -5,7 +5,7 @@
 #include <map>
 #include <random>
 
-#include "allocator/device/model/machine.h"
+#include "allocator/emulated/cuda/model/machine.h"
 #include "tests/sizes.h"
 
 namespace hbmscope::device {

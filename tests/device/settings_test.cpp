@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "allocator/device/model/settings.h"
+#include "allocator/emulated/cuda/model/settings.h"
 
 namespace hbmscope::device {
 namespace {

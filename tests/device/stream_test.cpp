@@ -4,7 +4,7 @@
 #include <future>
 #include <vector>
 
-#include "allocator/device/model/stream.h"
+#include "allocator/emulated/cuda/model/stream.h"
 
 namespace hbmscope::device {
 namespace {

@@ -1,7 +1,7 @@
 // Physical memory apart from addresses.
 #include <gtest/gtest.h>
 
-#include "allocator/device/model/machine.h"
+#include "allocator/emulated/cuda/model/machine.h"
 #include "tests/sizes.h"
 
 namespace hbmscope::device {

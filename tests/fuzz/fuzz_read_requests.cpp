@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <string>
 
-#include "allocator/replay/check.h"
-#include "allocator/replay/player.h"
+#include "allocator/reference/replay/check.h"
+#include "allocator/reference/replay/player.h"
 #include "analysis/read/requests/read_requests.h"
 #include "tests/fuzz/fuzz_target.h"
 

@@ -16,7 +16,7 @@ LATE_S = 1.5  # NVML is queried once a second.
 
 def resolve(machine, figures, is_planted):
     table = (ROOT / "collector" / "inject" / "driver_entries.inc").read_text()
-    names = re.findall(r"^(?:TAKES|GIVES|REFUSES|RUNS|RESOLVES)\((cu\w+), (\d+)", table, re.MULTILINE)
+    names = re.findall(r"^(?:ALLOCATES|FREES|REFUSES|RUNS|RESOLVES)\((cu\w+), (\d+)", table, re.MULTILINE)
     words = [f"{name},{since}" for name, since in names]
     job, _, _ = machine.run_job("resolve", [sys.executable, JOBS / "resolve.py", *words], observed=not is_planted)
     figures.at_least(f"{job['found']} look-ups of {len(names)} names succeed: share", job["found"] / (2 * len(names)), KNOWN_LEAST)

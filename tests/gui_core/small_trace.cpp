@@ -6,71 +6,55 @@
 
 namespace hbmscope::test {
 
-SmallTrace::SmallTrace(bool reports_regions)
-    : writer_(0, [this](const wire::SharedBlock& block) { EXPECT_EQ(std::nullopt, trace_.streams[0].append(block)); }) {
-  trace_.streams.resize(1);
+namespace flag = wire::heap_flag;
+
+SmallTrace::SmallTrace(bool reports_regions) {
+  time_ns = 0;
   add_heap("GPU 0", reports_regions);
 }
 
-void SmallTrace::add_heap(std::string_view name, bool reports_regions, std::string_view memory_kind) {
+void SmallTrace::define(std::string_view name, std::uint32_t flags, wire::Layer layer, std::uint32_t device,
+                        std::string_view memory_kind) {
   wire::HeapRecord heap;
-  heap.flags = wire::heap_flag::has_requested | wire::heap_flag::has_addresses |
-               (reports_regions ? wire::heap_flag::has_regions : 0);
-  heap.device = heap_;
-  heap.layer = static_cast<std::uint8_t>(wire::Layer::pool);
-  heap_ = writer_.define_heap(heap, name, memory_kind);
+  heap.flags = flag::has_requested | flag::has_addresses | flags;
+  heap.device = device;
+  heap.layer = static_cast<std::uint8_t>(layer);
+  heap_ = writer.define_heap(heap, name, memory_kind);
+}
+
+void SmallTrace::add_heap(std::string_view name, bool reports_regions, std::string_view memory_kind) {
+  define(name, reports_regions ? flag::has_regions : 0, wire::Layer::pool, heap_, memory_kind);
 }
 
 void SmallTrace::add_two_ended_heap(std::string_view name) {
-  wire::HeapRecord heap;
-  heap.flags = wire::heap_flag::has_requested | wire::heap_flag::has_addresses | wire::heap_flag::has_regions |
-               wire::heap_flag::has_two_ends;
-  heap.device = heap_;
-  heap.layer = static_cast<std::uint8_t>(wire::Layer::pool);
-  heap_ = writer_.define_heap(heap, name, "device");
+  define(name, flag::has_regions | flag::has_two_ends, wire::Layer::pool, heap_);
 }
 
 void SmallTrace::add_layer(std::string_view name, wire::Layer layer) {
-  wire::HeapRecord heap;
-  heap.flags = wire::heap_flag::has_requested | wire::heap_flag::has_addresses | wire::heap_flag::has_regions;
-  heap.device = 0;
-  heap.layer = static_cast<std::uint8_t>(layer);
-  heap_ = writer_.define_heap(heap, name, "device");
+  define(name, flag::has_regions, layer, 0);
 }
 
 void SmallTrace::region(std::uint64_t address, std::uint64_t size) {
-  wire::RegionGrowRecord region;
-  region.address = address;
-  region.size = size;
-  region.heap = heap_;
-  writer_.add(region, time_ns_ += 1000);
+  grow(heap_, address, size);
 }
 
 void SmallTrace::alloc(std::uint64_t address, std::uint64_t size, std::string_view function, std::uint64_t waste) {
-  wire::AllocRecord block;
-  block.address = address;
-  block.size = size;
-  block.requested = size - waste;
-  block.heap = heap_;
+  std::uint32_t stack = 0;
   if (!function.empty()) {
-    const std::uint32_t main = writer_.define_stack(0, writer_.define_frame("main", "train.py", 90));
-    block.stack = writer_.define_stack(main, writer_.define_frame(function, "train.py", 10));
+    const std::uint32_t main = writer.define_stack(0, writer.define_frame("main", "train.py", 90));
+    stack = writer.define_stack(main, writer.define_frame(function, "train.py", 10));
   }
-  writer_.alloc(block, time_ns_ += 1000);
+  TraceBuilder::alloc(heap_, address, size, stack, 0, waste);
 }
 
 void SmallTrace::alloc_from_above(std::uint64_t address, std::uint64_t size) {
-  wire::AllocRecord block;
-  block.address = address;
-  block.size = block.requested = size;
-  block.heap = heap_;
-  block.flags = wire::block_flag::upper_end;
-  writer_.alloc(block, time_ns_ += 1000);
+  TraceBuilder::alloc(heap_, address, size, 0, wire::block_flag::upper_end);
 }
 
 void SmallTrace::free(std::uint64_t address) {
-  EXPECT_TRUE(writer_.free(heap_, address, 0, 0, time_ns_ += 1000));
+  EXPECT_TRUE(TraceBuilder::free(heap_, address));
 }
+
 void SmallTrace::list(std::uint64_t address, std::uint64_t size, const std::vector<AddressRange>& blocks) {
   wire::RegionLiveRecord region;
   region.address = address;
@@ -83,45 +67,40 @@ void SmallTrace::list(std::uint64_t address, std::uint64_t size, const std::vect
     one.size = one.requested = block.end - block.begin;
     one.heap = heap_;
   }
-  EXPECT_EQ(0U, writer_.list_heap(heap_, {&region, 1}, live, time_ns_ += 1000));
+  EXPECT_EQ(0U, writer.list_heap(heap_, {&region, 1}, live, tick()));
 }
 
 void SmallTrace::request_free(std::uint64_t address) {
-  EXPECT_TRUE(writer_.free_requested(heap_, address, 0, 0, time_ns_ += 1000));
+  EXPECT_TRUE(writer.free_requested(heap_, address, 0, 0, tick()));
 }
 
 void SmallTrace::run_out_of_memory(std::uint64_t requested) {
-  wire::OutOfMemoryRecord record;
-  record.requested = requested;
-  record.heap = heap_;
-  writer_.add(record, time_ns_ += 1000);
+  run_out(heap_, requested);
 }
 
 void SmallTrace::say_of(std::uint64_t allocation, std::string_view key, std::string_view value) {
   wire::AttributeRecord attribute;
   attribute.allocation = allocation;
-  attribute.key = writer_.define_string(key);
-  attribute.value = writer_.define_string(value);
-  writer_.add(attribute, time_ns_ += 1000);
+  attribute.key = writer.define_string(key);
+  attribute.value = writer.define_string(value);
+  writer.add(attribute, tick());
 }
 
 void SmallTrace::mark(std::string_view name, std::uint8_t phase) {
   wire::MarkerRecord record;
-  record.name = writer_.define_string(name);
+  record.name = writer.define_string(name);
   record.phase = phase;
-  writer_.add(record, time_ns_ += 1000);
+  writer.add(record, tick());
 }
 
-void SmallTrace::report(std::string_view counter, std::int64_t value) {
-  wire::CounterRecord record;
-  record.name = writer_.define_string(counter);
-  record.value = value;
-  writer_.add(record, time_ns_ += 1000);
+void SmallTrace::report(std::string_view counter_name, std::int64_t value) {
+  tick();
+  counter({}, counter_name, static_cast<std::uint64_t>(value));
 }
 
 const Trace& SmallTrace::trace() {
-  writer_.flush();
-  return trace_;
+  writer.flush();
+  return TraceBuilder::trace;
 }
 
 void SmallTrace::write(const std::string& path) {

@@ -1,5 +1,5 @@
-// A trace written event by event: one process, heaps with regions that the test names, a clock that ticks once per
-// microsecond. Written to disk it is a recording that the window opens.
+// A TraceBuilder that writes into one heap at a time: a pool with regions that the test names. Written to disk it is a
+// recording that the window opens.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,13 @@
 #include <vector>
 
 #include "analysis/model/address_range.h"
-#include "analysis/trace/trace.h"
-#include "collector/wire/stream_writer.h"
+#include "tests/analysis/trace_builder.h"
 
 namespace hbmscope::test {
 
-class SmallTrace {
+class SmallTrace : TraceBuilder {
  public:
   explicit SmallTrace(bool reports_regions = true);
-  SmallTrace(const SmallTrace&) = delete;
-  SmallTrace& operator=(const SmallTrace&) = delete;
 
   // Later calls refer to this heap.
   void add_heap(std::string_view name, bool reports_regions = true, std::string_view memory_kind = "device");
@@ -25,7 +22,7 @@ class SmallTrace {
   void add_layer(std::string_view name, wire::Layer layer);  // On the device of the first heap.
   void heap_of(std::uint32_t heap) { heap_ = heap; }         // Later calls refer to this heap; numbered from 1.
   void region(std::uint64_t address, std::uint64_t size);
-  // `function` is at line 10 of train.py and was called by main; empty: no stack.
+  // `function` is at line 10 of train.py and was called by main. Without one the block has no stack.
   void alloc(std::uint64_t address, std::uint64_t size, std::string_view function = {}, std::uint64_t waste = 0);
   void alloc_from_above(std::uint64_t address, std::uint64_t size);  // From the upper end.
   void free(std::uint64_t address);
@@ -36,17 +33,17 @@ class SmallTrace {
   void say_of(std::uint64_t allocation, std::string_view key, std::string_view value);  // By its event.
   void mark(std::string_view name, std::uint8_t phase = 0);                             // 0 instant, 1 begins, 2 ends.
   void report(std::string_view counter, std::int64_t value);                            // Belongs to no heap.
-  void fact(std::string_view key, std::string_view value) { writer_.add_job_fact(key, value); }
+  void fact(std::string_view key, std::string_view value) { writer.add_job_fact(key, value); }
 
   const Trace& trace();  // With everything written so far.
   const StreamState& state() { return trace().streams[0].last_state(); }
   void write(const std::string& path);
 
  private:
-  Trace trace_;
-  wire::StreamWriter writer_;
+  void define(std::string_view name, std::uint32_t flags, wire::Layer layer, std::uint32_t device,
+              std::string_view memory_kind = "device");
+
   std::uint32_t heap_ = 0;
-  std::int64_t time_ns_ = 0;
 };
 
 }  // namespace hbmscope::test

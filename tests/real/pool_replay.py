@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Replays what XLA's pool did in a real JAX job, as hbmscope recorded it, with allocator/xla_gpu.
+"""Replays what XLA's pool did in a real JAX job, as hbmscope recorded it, with allocator/reference/xla_gpu.
 
     tests/real/pool_replay.py HBMSCOPE PYTHON VERSION      VERSION: of the allocator, classic, classic_align or spatial_v3
 
@@ -124,7 +124,7 @@ def stream_from(events, config):
 
 
 def limit_bytes(device_mib, variables, granularity):
-    """A float32 of JAX's fraction, of the device's memory (allocator/jax/README.md)."""
+    """A float32 of JAX's fraction, of the device's memory (allocator/reference/catalog/README.md)."""
     import struct
 
     (fraction,) = struct.unpack("f", struct.pack("f", float(variables.get("XLA_PYTHON_CLIENT_MEM_FRACTION", ".75"))))

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <numeric>
 
-#include "allocator/tpu/plugin/account.h"
-#include "allocator/tpu/plugin/wire.h"
+#include "allocator/emulated/accounts/tpu_account.h"
+#include "allocator/emulated/tpu/plugin/wire.h"
 #include "tests/tpu_plugin/pretend_jax.h"
 #include "tests/tpu_plugin/pretend_program.h"
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "allocator/tpu/plugin/c_api.h"
+#include "allocator/emulated/tpu/plugin/c_api.h"
 
 namespace hbmscope::pretend {
 

@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "allocator/tpu/plugin/c_api.h"
-#include "allocator/tpu/plugin/wire.h"
+#include "allocator/emulated/tpu/plugin/c_api.h"
+#include "allocator/emulated/tpu/plugin/wire.h"
 
 namespace hbmscope::allocator::tpu::plugin {
 
@@ -158,20 +158,14 @@ Error* output_kinds(TextListQuery<RealExecutable>* given) {
   given->bytes = given->object->kind_bytes.data();
   return nullptr;
 }
-struct ShapesArguments : Head {
-  RealExecutable* executable;
-  std::size_t count;
-  const std::int64_t* dimensions;
-  const std::size_t* ranks;
-};
-Error* output_dimensions(ShapesArguments* given) {
-  given->count = given->executable->ranks.size();
-  given->dimensions = given->executable->dimensions.data();
-  given->ranks = given->executable->ranks.data();
+Error* output_dimensions(pjrt::OutputDimensionsQuery<RealExecutable>* given) {
+  given->count = given->object->ranks.size();
+  given->dimensions = given->object->dimensions.data();
+  given->ranks = given->object->ranks.data();
   return nullptr;
 }
 Error* memory_stats(CompiledMemoryArguments<RealExecutable>* given) {
-  const auto& program = given->executable->program;
+  const auto& program = given->object->program;
   given->code = program.value("code", 0);
   given->arguments = program.value("arguments", 0);
   given->outputs = program.value("output_bytes", 0);

@@ -43,7 +43,7 @@ constexpr std::uint64_t head_bytes_max = 100'000'000;  // safetensors' own limit
 constexpr std::size_t length_bytes = 8;
 constexpr std::size_t depth_max = 200;
 
-// The length of the JSON in a safetensors file; nothing if it is not one. The first eight bytes of a text would be a
+// The length of the JSON in a safetensors file, if it is one. The first eight bytes of a text would be a
 // far larger number.
 std::optional<std::uint64_t> find_head_bytes(std::span<const std::uint8_t> bytes) {
   if (bytes.size() <= length_bytes || bytes[length_bytes] != '{') return std::nullopt;
@@ -52,13 +52,9 @@ std::optional<std::uint64_t> find_head_bytes(std::span<const std::uint8_t> bytes
   return length <= head_bytes_max ? std::optional(length) : std::nullopt;
 }
 
-// Thrown while reading a text, and caught by parse_array_listing.
-struct Fault {
-  std::string what, remedy;
-};
-
+// The error is caught by parse_array_listing.
 [[noreturn]] void refuse(const std::string& name, std::string what, std::string remedy) {
-  throw Fault{fmt::format("{}: {}", name.empty() ? "the list" : printable(name), what), std::move(remedy)};
+  throw refusal(fmt::format("{}: {}", name.empty() ? "the list" : printable(name), what), std::move(remedy));
 }
 
 const tpu::ElementType& type_of(const std::string& array, std::string_view name) {
@@ -231,8 +227,9 @@ Result<std::vector<ListedArray>> parse_array_listing(std::span<const std::uint8_
     auto arrays = arrays_of(bytes);
     if (arrays.empty()) refuse({}, "there is no array in it", "An array has dtype and shape.");
     return arrays;
-  } catch (const Fault& fault) {
-    return Failure(refusal(fault.what, fault.remedy, name));
+  } catch (Error& error) {
+    error.file = name;
+    return Failure(std::move(error));
   }
 }
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "allocator/tpu/element_type.h"
-#include "allocator/tpu/shape.h"
+#include "allocator/emulated/tpu/element_type.h"
+#include "allocator/emulated/tpu/shape.h"
 #include "analysis/model/result.h"
 
 namespace hbmscope {
@@ -24,7 +24,7 @@ struct TextRow {
 
 // The next non-empty line without its line end; advances `offset` and `line` past it. Nothing at the end.
 std::optional<TextRow> next_row(std::string_view text, std::size_t& offset, std::uint64_t& line);
-// The index of a column; nothing if there is none.
+// The index of a column, if there is one.
 std::optional<std::size_t> find_column(const std::vector<std::string>& head, std::string_view name);
 
 // The name in XLA ("bf16"), numpy and jax ("bfloat16"), torch ("torch.bfloat16") or safetensors ("BF16"). Null:

@@ -16,7 +16,7 @@ enum class End : std::uint8_t { unknown, lower, upper, gap };
 struct Chunk {
   std::uint64_t address = 0, size = 0;
   std::optional<std::uint64_t> requested;  // Only of chunks in use, and only in MemoryDumps.
-  std::uint32_t op = 0;                    // Index in Dump::ops; 0: none.
+  std::uint32_t op = 0;                    // Index in Dump::ops, or 0.
   bool is_in_use = false;
   End end = End::unknown;
 };
@@ -36,12 +36,12 @@ struct Bin {
 };
 
 struct Dump {
-  std::string allocator;  // "GPU_0_bfc"; empty: cut off.
-  std::string headline;   // The warning, on one line; empty: cut off.
+  std::string allocator;  // "GPU_0_bfc", unless it is cut off.
+  std::string headline;   // The warning, on one line, unless it is cut off.
   std::string op;         // The operation that made the request; often empty.
   MaybeBytes requested;   // As printed.
   std::optional<std::uint64_t> rounded;
-  End end = End::unknown;            // Of the request, in a pool with two ends.
+  End end = End::unknown;            // The request's, in a pool with two ends.
   bool is_performance_note = false;  // "The caller indicates that this is not a failure".
 
   std::vector<Bin> bins;
@@ -56,7 +56,7 @@ struct Dump {
   bool has_list_end = false;   // The line that follows the list of chunks was seen.
   bool is_finished = false;    // Its last line was seen.
 
-  std::uint64_t line = 0, byte = 0;  // Of its first line in the log; lines from 1, 0: not from a log.
+  std::uint64_t line = 0, byte = 0;  // Where its first line is in the log. Lines count from 1, and 0 is not from a log.
 
   // As the statistics say it, or else the sum.
   MaybeBytes reported_in_use() const { return in_use ? in_use : MaybeBytes(in_use_sum); }

@@ -34,7 +34,7 @@ enum class LineKind : std::uint8_t {
 struct Line {
   LineKind kind = LineKind::other;
   std::string_view text;     // Without the prefix of the logging library.
-  std::uint64_t thread = 0;  // As the prefix names it; 0: it does not.
+  std::uint64_t thread = 0;  // As the prefix names it, or 0 if it does not.
   bool has_prefix = false;   // The prefix names bfc_allocator.cc.
 };
 

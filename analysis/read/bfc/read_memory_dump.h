@@ -31,7 +31,7 @@ namespace hbmscope::bfc {
 // are in the same chunks. Files under other names stay alone.
 constexpr std::int64_t attempts_us_max = 15'000'000;  // Ten seconds, and the time to write the files.
 
-// The time in the name of a dump, in microseconds since 1970; nothing if the name has none. `name` may be a path, and
+// The time in the name of a dump, in microseconds since 1970, if the name has one. `name` may be a path, and
 // have endings of compression.
 std::optional<std::int64_t> time_us_of_dump(std::string_view name);
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "allocator/xla_gpu/sizes.h"
+#include "allocator/reference/xla_gpu/sizes.h"
 #include "analysis/trace/reported_figures.h"
 
 namespace hbmscope::bfc {
@@ -41,7 +41,7 @@ bool is_near(const MaybeBytes& printed, std::uint64_t bytes) {
   return !printed || is_printed_as(bytes, *printed);
 }
 
-// What differs; empty: nothing.
+// What differs, if anything.
 std::string difference_of(const Bin& reported, const Sums& listed) {
   if (reported.chunks != listed.chunks || reported.chunks_in_use != listed.chunks_in_use)
     return fmt::format("{} chunks, {} in use, and the list has {}, {} in use", reported.chunks, reported.chunks_in_use,

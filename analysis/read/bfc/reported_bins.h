@@ -1,6 +1,6 @@
 // The bins that a dump reports: lists of chunks by size, each from twice the size of the one before, of which the
-// allocator looks for a free chunk. They follow from the chunks (allocator/xla_gpu/sizes.h), so that the dump's own
-// figures are a check of the list, and the only ones where it is cut off.
+// allocator looks for a free chunk. They follow from the chunks (allocator/reference/xla_gpu/sizes.h), so that the
+// dump's own figures are a check of the list, and the only ones where it is cut off.
 #pragma once
 
 #include <functional>

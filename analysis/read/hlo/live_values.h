@@ -28,7 +28,7 @@ struct LiveValue {
   std::uint32_t node = 0;         // In TextModule::nodes: the instruction's shape, or a part of it.
   ValueKind kind = ValueKind::temporary;
   std::uint64_t bytes = 0;
-  std::uint32_t space = 0;  // The color of its layout; 0: device memory.
+  std::uint32_t space = 0;  // The color of its layout. Device memory is 0.
   std::uint64_t begin = 0,
                 end = 0;  // Instructions, both included. Arguments, outputs and constants: the whole program.
 };
@@ -39,14 +39,14 @@ struct LiveProgram {
   bool is_tpu = false;             // Its layouts have tiles.
   // Device memory in bytes, by shapes. Outputs include those that share the memory of an argument (alias).
   std::uint64_t argument_bytes = 0, output_bytes = 0, alias_bytes = 0;
-  std::uint64_t unknown_shapes = 0;  // Of a type that has no known size; they count as 0.
+  std::uint64_t unknown_shapes = 0;  // Their type has no known size, so they count as 0.
   std::uint64_t impossible = 0;      // Values left out, since all of them together would be larger than any memory.
   std::uint64_t mismatched = 0;      // Instructions whose operands don't fit: each part got its own memory.
 };
 
 LiveProgram compute_live_values(const TextModule& module);
 
-// "{1,0}" of a value that is a part of a tuple; empty: the whole value.
+// "{1,0}" of a value that is a part of a tuple. Empty for a whole value.
 std::string text_from_index(const TextModule& module, const LiveValue& value);
 
 // The most bytes of temporaries that are live at once in a space.

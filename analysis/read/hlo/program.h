@@ -14,10 +14,10 @@ namespace hbmscope::hlo {
 struct LogicalBuffer {
   std::uint64_t id = 0, size = 0, color = 0;
   std::string instruction, index;  // "fusion.3", "{1}"; the index is empty if the instruction has one value.
-  std::string shape;               // As XLA writes it; empty: unknown.
+  std::string shape;               // As XLA writes it, if it is known.
   std::string op_name, source_file;
   std::uint32_t source_line = 0;
-  std::uint32_t source_frame = 0;  // Innermost, in SourceFrames::frames from 1; 0: unknown.
+  std::uint32_t source_frame = 0;  // Innermost, in SourceFrames::frames from 1, or 0 if it is unknown.
   std::uint64_t position = 0;      // The instruction's position in the program's order.
   bool is_tuple = false;           // A table of pointers.
 };
@@ -50,9 +50,9 @@ struct HeapTrace {
 
 // A line of the program's source, and the one that called it.
 struct SourceFrame {
-  std::uint32_t file = 0, function = 0;  // Indices in SourceFrames from 1; 0: unknown.
+  std::uint32_t file = 0, function = 0;  // Indices in SourceFrames from 1, or 0 if unknown.
   std::uint32_t line = 0;
-  std::uint32_t caller = 0;  // Index in SourceFrames::frames from 1; 0: none.
+  std::uint32_t caller = 0;  // Index in SourceFrames::frames from 1, or 0.
 };
 struct SourceFrames {
   std::vector<std::string> files, functions;
@@ -60,7 +60,7 @@ struct SourceFrames {
 };
 
 struct Program {
-  std::string name;  // "jit_step"; empty: unknown.
+  std::string name;  // "jit_step", if it is known.
   std::vector<LogicalBuffer> buffers;
   std::vector<Allocation> allocations;
   std::vector<HeapTrace> traces;

@@ -21,7 +21,7 @@ bool looks_like_live_ranges(std::span<const std::uint8_t> bytes);
 
 // Facts about the program that are not in the dump.
 struct HloExtras {
-  std::span<const std::uint8_t> live_ranges;  // The -live-range.txt of a buffer-assignment.txt; empty: none.
+  std::span<const std::uint8_t> live_ranges;  // The -live-range.txt of a buffer-assignment.txt, if there is one.
   std::optional<std::uint64_t> code_bytes;    // The size of the generated code, from the compiler.
 };
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "allocator/tpu/shape.h"
+#include "allocator/emulated/tpu/shape.h"
 #include "analysis/read/hlo/wire_values.h"
 
 namespace hbmscope::hlo {

@@ -18,7 +18,7 @@ class ShapeTree {
 
   explicit ShapeTree(protobuf::ByteRange message, int depth = depth_max);
 
-  // The part at an index; null: none.
+  // The part at an index, or null.
   const ShapeTree* find(const std::vector<std::uint64_t>& index) const;
   bool is_tuple() const { return is_tuple_; }
   // "f32[8,128]{1,0:T(8,128)}", "(f32[8], u32[])"; long texts end in "...". Empty: unknown.

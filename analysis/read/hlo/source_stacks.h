@@ -16,7 +16,7 @@ class SourceStacks {
   // Both must outlive it.
   SourceStacks(wire::StreamWriter& writer, const SourceFrames& source) : writer_(writer), source_(source) {}
 
-  // `frame` as in SourceFrames; 0: the one line of the operation's metadata instead, which may be unknown, too.
+  // `frame` as in SourceFrames. With 0 it is the one line of the operation's metadata, which may be unknown, too.
   std::uint32_t stack_of(std::string_view op_name, std::uint32_t frame, std::string_view file, std::uint32_t line);
 
  private:

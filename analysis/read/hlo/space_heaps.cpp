@@ -4,7 +4,7 @@
 #include <cctype>
 #include <string>
 
-#include "allocator/tpu/shape.h"
+#include "allocator/emulated/tpu/shape.h"
 #include "analysis/read/hlo/program.h"
 
 namespace hbmscope::hlo {

@@ -11,7 +11,8 @@ namespace hbmscope::hlo {
 // the text if it isn't closed. Brackets are (), {} and [], whichever closes; those in quotes don't count.
 std::size_t skip_enclosed(std::string_view text, std::size_t at);
 
-// "{%a, %b}" of ", index=1, branch_computations={%a, %b}"; empty: no such attribute. Looks at the outer level only.
+// "{%a, %b}" of ", index=1, branch_computations={%a, %b}", or empty without such an attribute. Looks at the outer level
+// only.
 std::string_view find_attribute(std::string_view attributes, std::string_view key);
 
 // Takes the first of the parts between commas, without blanks and /* */ around it; brackets protect commas.

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "allocator/tpu/heap_packing.h"
+#include "allocator/emulated/tpu/heap_packing.h"
 #include "analysis/read/attribute.h"
 #include "analysis/read/counter.h"
 #include "analysis/read/hlo/program.h"
@@ -125,7 +125,7 @@ ProgramMemory compute_program_memory(const Program& program) {
   return memory;
 }
 
-// The temporaries of device memory, repacked in the compiler's order of events; nothing if that order is unknown.
+// The temporaries of device memory, repacked in the compiler's order of events, if that is known.
 std::optional<std::uint64_t> replay_temp_bytes(const Program& program) {
   std::uint64_t bytes = 0;
   for (const Allocation& allocation : program.allocations) {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "allocator/tpu/shape.h"
+#include "allocator/emulated/tpu/shape.h"
 #include "analysis/read/hlo/text_scan.h"
 #include "analysis/read/hlo/text_values.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int call_depth_max = 64;  // Nested calls.
 
-// Of a called computation.
+// When a called computation runs.
 struct Span {
   std::uint64_t begin = 0, end = 0;  // Both included.
 };

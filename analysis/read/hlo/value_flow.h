@@ -61,9 +61,9 @@ struct ValueFlow {
   JoinedSets values;                    // Nodes that are one value.
   JoinedSets memories;                  // Nodes in one memory; those of one value always are.
   std::vector<std::uint64_t> time;      // By instruction; never: it doesn't run by itself, as inside of a fusion.
-  std::vector<std::uint64_t> last_use;  // By instruction: of all parts of its value; 0: none.
+  std::vector<std::uint64_t> last_use;  // By instruction: the last use of any part of its value, or 0.
   std::vector<std::uint64_t> node_use;  // By node: of this part alone.
-  std::unordered_map<std::uint32_t, std::uint64_t> begins;  // Of nodes that begin before their instruction.
+  std::unordered_map<std::uint32_t, std::uint64_t> begins;  // Only nodes that begin before their instruction.
   std::vector<std::uint32_t> aliased;                       // Outputs in the memory of a parameter.
   std::uint64_t instructions = 0;                           // That run.
   std::uint64_t mismatched = 0;                             // As in LiveProgram.

@@ -24,7 +24,7 @@ struct MemoryEvent {
   std::int64_t time_ns = 0;
   std::int64_t bytes = 0;  // Negative: freed.
   std::uint64_t address = 0;
-  std::int64_t total_allocated = -1, total_reserved = -1;  // The device's totals after the event; -1: unknown.
+  std::int64_t total_allocated = -1, total_reserved = -1;  // The device's totals after the event, or -1.
   std::uint32_t thread = 0;
   std::uint16_t device = 0;  // Index in Events::devices.
   bool is_out_of_memory = false;

@@ -205,7 +205,7 @@ bool is_note(const Finding& finding) {
   return finding.dump && finding.dump->is_performance_note;
 }
 
-// Of the last failures, since what belongs together is close.
+// Looks only at the last failures, since what belongs together is close.
 constexpr std::size_t compared_max = 64;
 
 bool is_merged(std::vector<Finding>& kept, Finding& next) {

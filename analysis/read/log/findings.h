@@ -20,8 +20,8 @@ struct TracebackFrame {
   std::uint32_t line = 0;
 };
 
-// Of the traceback that ends where `lines` ends, outermost first; empty: there is none. If `lines` begins later than
-// the traceback, the outer frames are missing. `lines` have no prefixes.
+// The frames of the traceback that ends where `lines` ends, outermost first, if there is one. If `lines` begins later
+// than the traceback, the outer frames are missing. `lines` have no prefixes.
 std::vector<TracebackFrame> find_traceback(std::span<const std::string> lines);
 
 struct Place {
@@ -30,12 +30,12 @@ struct Place {
 
 // One failure: a dump, a sentence, both, or the report of a TPU.
 struct Finding {
-  Place place;  // Of its first line.
+  Place place;  // Where its first line is.
   std::uint32_t speaker = 0;
   std::optional<bfc::Dump> dump;
   bool is_line_only = false;  // A headline that never has a dump.
   std::optional<Sentence> sentence;
-  std::vector<tpu_oom::Allocation> peak_buffers;  // Of the program that made the request.
+  std::vector<tpu_oom::Allocation> peak_buffers;  // Those of the program that made the request.
   std::optional<tpu_oom::Report> report;
   std::vector<TracebackFrame> frames;  // Outermost first.
   std::uint64_t times = 1;             // How often the log says the same.

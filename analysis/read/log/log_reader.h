@@ -69,8 +69,8 @@ class LogReader {
   std::uint64_t buffer_byte_ = 0;  // Where `buffer_` begins in the log.
   std::size_t at_ = 0;             // What comes before was read; a line begins here.
   std::size_t counted_ = 0;        // Line ends before it are counted in `line_`.
-  std::size_t line_begin_ = 0;     // Of the line that is being read.
-  Place place_;                    // Of the same.
+  std::size_t line_begin_ = 0;     // Where the line begins that is being read.
+  Place place_;                    // Its place.
   std::uint64_t line_ = 1;
   std::uint64_t lines_read_ = 0;
   bool may_go_on_ = false;       // The next line may continue the last one.

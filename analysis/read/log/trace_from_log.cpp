@@ -25,7 +25,7 @@ std::string_view framework_of(const Finding& finding) {
   return finding.dump ? "xla:gpu" : finding.sentence->wording->framework;
 }
 
-// That of all failures; empty: they differ.
+// That of all failures, or empty if they differ.
 std::string framework_of(const Findings& findings) {
   std::set<std::string_view> all;
   for (const Finding& finding : findings.failures) all.insert(framework_of(finding));
@@ -72,7 +72,7 @@ class LogWriter {
   }
 
  private:
-  // "rank 3", "(EngineCore pid=7)"; empty: nobody is named, or there is only one.
+  // "rank 3", "(EngineCore pid=7)". Empty if nobody is named, or there is only one.
   std::string owner_of(std::uint32_t speaker) const {
     const LogSpeaker& by = findings_.speakers[speaker];
     return by.rank ? fmt::format("rank {}", *by.rank) : by.name;

@@ -183,7 +183,7 @@ bool add_clauses(std::string_view text, const Wording& wording, std::size_t from
   return true;
 }
 
-// Bytes of an element of a TensorFlow type; 0: unknown.
+// Bytes of an element of a TensorFlow type, or 0 if it is unknown.
 std::uint64_t bytes_of_type(std::string_view type) {
   constexpr std::array<std::pair<std::string_view, std::uint64_t>, 15> sizes = {{{"float", 4},
                                                                                  {"half", 2},

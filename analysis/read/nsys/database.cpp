@@ -9,7 +9,7 @@ namespace {
 
 // Longer texts are an error, not memory. Names of kernels have some thousand bytes at most.
 constexpr int text_bytes_max = 1 << 20;
-constexpr int steps_between_looks = 20'000;  // Of SQLite's virtual machine: some hundred microseconds.
+constexpr int steps_between_looks = 20'000;  // Steps of SQLite's virtual machine: some hundred microseconds.
 
 // A file name as the path of a URI.
 std::string uri_from(std::string_view path) {

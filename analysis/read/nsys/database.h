@@ -25,7 +25,7 @@ class Row {
   bool is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
   // 0 for NULL, and for what is no number.
   std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
-  std::string_view text(int column) const;  // Valid until the next row; empty for NULL.
+  std::string_view text(int column) const;  // Valid until the next row. Empty for NULL.
 
  private:
   sqlite3_stmt* statement_;
@@ -67,7 +67,7 @@ class Database {
   static Result<Database> open(const std::string& uri, int flags, const std::string& name, ReadControl* control);
   Result<Statement> prepare(const std::string& sql) const;
   Result<void> restrict();
-  Error problem() const;  // Of the last call that failed.
+  Error problem() const;  // Why the last call failed.
   bool has_row(std::string_view sql, std::string_view first, std::string_view second) const;
 
   std::unique_ptr<sqlite3, Close> handle_;

@@ -229,7 +229,7 @@ class ExportReader {
   std::set<std::pair<std::uint64_t, std::int64_t>> wanted_;  // Calls of the events.
   std::set<std::int64_t> needed_strings_;
   std::unordered_map<std::int64_t, std::vector<std::pair<std::int64_t, std::int64_t>>> chain_ids_;
-  std::vector<std::pair<Marker, std::int64_t>> markers_;  // With the string that is its name; -1: it has one.
+  std::vector<std::pair<Marker, std::int64_t>> markers_;  // With the string that is its name, or -1 if it has one.
 };
 
 }  // namespace

@@ -32,13 +32,13 @@ struct MemoryEvent {
   std::uint64_t process = 0;  // process_of(globalPid)
   std::uint32_t device = 0;   // The process's own number for it.
   std::uint64_t address = 0, bytes = 0;
-  std::uint64_t pool = 0;  // localMemoryPoolAddress, of cudaMallocAsync and the like; 0: none.
+  std::uint64_t pool = 0;  // localMemoryPoolAddress, of cudaMallocAsync and the like, or 0.
   std::int64_t pool_bytes = -1;
   std::uint32_t stream = 0;
   MemoryKind kind = MemoryKind::unknown;
   bool is_free = false;
-  std::string name;               // Of a variable.
-  std::int64_t correlation = -1;  // Of the call; -1: unknown.
+  std::string name;               // A variable's.
+  std::int64_t correlation = -1;  // The call's, or -1 if it is unknown.
 };
 
 // A call of the CUDA API that allocated, freed, or failed for want of memory.
@@ -46,7 +46,7 @@ struct Call {
   std::int64_t begin_ns = 0, end_ns = 0;
   std::uint64_t process = 0;
   std::int64_t name = 0;    // StringIds.
-  std::int64_t chain = -1;  // CUDA_CALLCHAINS; -1: no stack was recorded.
+  std::int64_t chain = -1;  // CUDA_CALLCHAINS, or -1 if no stack was recorded.
 };
 
 struct Marker {

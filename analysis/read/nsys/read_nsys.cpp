@@ -36,7 +36,7 @@ bool is_of_device(MemoryKind kind) {
   return kind == MemoryKind::device || kind == MemoryKind::array || kind == MemoryKind::device_static;
 }
 
-// Of all processes.
+// All processes'.
 struct Counts {
   std::uint64_t unknown_kind = 0, unknown_frees = 0, missing_frees = 0, too_many_bytes = 0;
 };
@@ -85,7 +85,7 @@ class ProcessWriter {
   }
 
  private:
-  // Of managed and host memory there is one heap each, whatever the device that the event names.
+  // There is one heap for managed and one for host memory, whatever the device that the event names.
   using HeapKey = std::tuple<std::uint32_t, std::uint64_t, std::uint8_t>;  // Device, pool, sort of memory.
 
   std::uint32_t heap_of(const MemoryEvent& event) {

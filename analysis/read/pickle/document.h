@@ -40,7 +40,7 @@ class Document {
   std::optional<std::string_view> text(Value value) const;
   std::optional<std::span<const std::uint8_t>> bytes(Value value) const;
 
-  // The items of a list or tuple; empty for everything else.
+  // The items of a list or tuple. Everything else has none.
   std::span<const Value> items(Value value) const {
     if (!value.is(Value::Tag::list)) return {};
     const List& list = lists_[value.number()];
@@ -103,7 +103,7 @@ class Document {
   std::uint64_t end_offset_ = 0;
   int protocol_ = 0;
   std::vector<std::unique_ptr<Value[]>> slabs_;  // Memory of the chunks.
-  std::vector<Value*> chunks_;                   // Of chunk_values each; they never move.
+  std::vector<Value*> chunks_;                   // Each has chunk_values, which never move.
   std::vector<LargeRun> large_runs_;             // Lists too large for a chunk.
   std::vector<List> lists_;
   std::vector<Dict> dicts_;

@@ -12,8 +12,8 @@ namespace hbmscope::pickle {
 
 struct OldPickle {
   std::uint64_t code_at = 0;   // Offset of the first opcode that names or calls code.
-  std::string_view code;       // The opcode's name, "GLOBAL"; empty: none.
-  std::string_view code_name;  // "os\nsystem", from the two lines after the opcode; empty if it names nothing itself.
+  std::string_view code;       // The opcode's name, "GLOBAL", if there is one.
+  std::string_view code_name;  // "os\nsystem", from the two lines after the opcode. Empty if it names nothing itself.
 };
 // Walks from opcode to opcode without executing any. Everything must be valid: arguments as their opcode requires, a
 // stack that never underflows, STOP as the last byte except for line ends. Else nothing.

@@ -63,7 +63,7 @@ enum class OpcodeUse : std::uint8_t {
 };
 
 struct OpcodeInfo {
-  std::string_view name;  // As pickletools prints it; empty for an invalid byte.
+  std::string_view name;  // As pickletools prints it. Empty for an invalid byte.
   OpcodeUse use = OpcodeUse::unknown;
 };
 OpcodeInfo find_opcode(std::uint8_t byte);

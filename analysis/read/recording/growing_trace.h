@@ -35,7 +35,7 @@ class GrowingTrace {
   // Invalid blocks that were left out; fault() is the first one's.
   std::uint64_t bad_blocks() const { return bad_blocks_; }
   const std::string& fault() const { return fault_; }
-  std::int64_t last_time_ns() const { return last_time_ns_; }  // The newest event; 0: none yet.
+  std::int64_t last_time_ns() const { return last_time_ns_; }  // The newest event's, or 0 before the first one.
 
   // The current contents, for readers on other threads; shares whatever is sealed.
   std::shared_ptr<const Trace> version() const;

@@ -15,7 +15,7 @@
 #include <zstd.h>
 #include <nlohmann/json.hpp>
 
-#include "allocator/replay/state.h"
+#include "allocator/reference/replay/state.h"
 #include "analysis/model/result.h"
 #include "analysis/read/requests/request_line.h"
 #include "analysis/units/format.h"

@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "allocator/replay/request_stream.h"
+#include "allocator/reference/replay/request_stream.h"
 #include "analysis/model/result.h"
 
 namespace hbmscope {

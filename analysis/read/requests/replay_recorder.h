@@ -6,7 +6,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "allocator/replay/player.h"
+#include "allocator/reference/replay/player.h"
 #include "analysis/trace/trace_writer.h"
 
 namespace hbmscope {

@@ -8,7 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <tl/expected.hpp>
 
-#include "allocator/replay/request_stream.h"
+#include "allocator/reference/replay/request_stream.h"
 
 namespace hbmscope {
 

@@ -12,9 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/read/rmm/debug_line.h"
-#include "analysis/read/rmm/rmm_clock.h"
-#include "analysis/read/rmm/rmm_row.h"
+#include "analysis/read/rmm/rmm_lines.h"
 #include "analysis/read/trace_content.h"
 #include "analysis/trace/trace_writer.h"
 #include "collector/wire/live_table.h"

@@ -31,15 +31,16 @@ enum class DumpContent {
 };
 
 struct DumpName {
-  std::string module;  // "module_0042.jit_step"; empty: the name is only the kind of dump.
+  std::string module;  // "module_0042.jit_step". Empty if the name is only the kind of dump.
   DumpContent content = DumpContent::nothing;
 };
 // Nothing: this isn't the name of a dump. Compressed endings don't matter.
 std::optional<DumpName> parse_dump_name(std::string_view name);
 
 struct DumpedProgram {
-  std::string file;                 // The most complete one.
-  std::vector<std::string> others;  // Of the same module; what has nothing about memory is only counted.
+  std::string file;  // The most complete one.
+  std::vector<std::string>
+      others;  // Other files of the same module. Those that have nothing about memory are only counted.
 };
 struct DumpFolder {
   std::vector<DumpedProgram> programs;

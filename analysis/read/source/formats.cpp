@@ -39,7 +39,7 @@ void for_each_ending(std::string_view endings, const Use& use) {
   }
 }
 
-// The length of the longest of the endings that the name has; 0: it has none of them.
+// The length of the longest of the endings that the name has, or 0 if it has none of them.
 std::size_t ending_length(std::string_view name, std::string_view endings) {
   std::size_t length = 0;
   for_each_ending(endings, [&](std::string_view ending) {

@@ -18,9 +18,9 @@ bool looks_like_log(std::string_view name);
 
 struct FolderProfiles {
   std::vector<std::string> files;  // Ordered by name, with numbers as numbers: step_9 before step_10.
-  std::string left_out;            // Which dumps of XLA were left out (DumpFolder::text); empty: none.
+  std::string left_out;            // Which dumps of XLA were left out (DumpFolder::text), if any.
 };
-// Of the dumps of one program there is one file. Errors: a folder that can't be read, or that has no profiles.
+// There is one file for all dumps of a program. Errors: a folder that can't be read, or that has no profiles.
 Result<FolderProfiles> find_profiles_in_folder(const std::string& folder);
 
 }  // namespace hbmscope

@@ -17,7 +17,7 @@ namespace {
 
 // Where the name promises a format, that one's words help the most. A pprof profile's and a workload's endings promise
 // nothing: other profilers use .prof too, and any program .json. `looked_like` is the format whose reader found nothing
-// of its own; null: the content is of no format.
+// of its own, or null if the content is of no format.
 Error unknown_format(const InputFile& file, const Format* looked_like) {
   const OtherFormat other = find_other_format(file.beginning());
   if (other.is_sure)

@@ -18,7 +18,7 @@
 namespace hbmscope {
 
 struct SourceOptions : FileOptions {
-  std::string at;  // A time of the trace (analysis/trace/moment.h); empty: its end.
+  std::string at;  // A time of the trace (analysis/trace/moment.h). If it is empty, its end.
   // Without a time: that of the first out-of-memory of a trace, if there is one. Heaps of a log have no past.
   bool prefers_failure = false;
   ProfileValues values = ProfileValues::live;  // What the profile of a trace counts.
@@ -26,7 +26,7 @@ struct SourceOptions : FileOptions {
 
 // A file's content at one time. `profile` is always there: for a trace it holds what is live at `moment`.
 struct Source : FileContent {
-  Moment moment;                    // Of a trace.
+  Moment moment;                    // Only for a trace.
   std::vector<StreamState> states;  // One per stream, at `moment`.
 };
 

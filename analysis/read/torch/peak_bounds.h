@@ -27,7 +27,7 @@ class PeakBounds {
     sums.excess -= excess_bytes_max;
   }
 
-  // By how much the peak of each pool may be higher than it is known to be; 0: it is certain.
+  // By how much the peak of each pool may be higher than it is known to be. At 0 it is certain.
   std::map<Pool, std::uint64_t> excess_bytes_max() const {
     std::map<Pool, std::uint64_t> excess;
     for (const auto& [pool, sums] : pools_) excess[pool] = sums.peak_max - sums.peak;

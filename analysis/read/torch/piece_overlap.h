@@ -29,13 +29,13 @@ std::size_t find_overlap(const TorchTrace& earlier, const TorchTrace& later);
 
 struct PieceRelation {
   bool is_one_process = false;
-  std::size_t shared_entries = 0;                     // On all devices; 0: a sequence.
-  std::size_t shared_blocks = 0, earlier_blocks = 0;  // Of a sequence.
+  std::size_t shared_entries = 0;                     // On all devices. A sequence has none.
+  std::size_t shared_blocks = 0, earlier_blocks = 0;  // Blocks of a sequence.
 };
 // `earlier` must not end after `later` (last_time_us).
 PieceRelation relation_between(const TorchSnapshot& earlier, const TorchSnapshot& later);
 
-// Of the entries of all devices, or absent_time.
+// The first and last times among the entries of all devices, or absent_time.
 std::int64_t first_time_us(const TorchSnapshot& snapshot);
 std::int64_t last_time_us(const TorchSnapshot& snapshot);
 

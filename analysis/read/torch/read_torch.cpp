@@ -229,7 +229,7 @@ struct Place {
 // A smaller history is read in a tenth of a second.
 constexpr std::size_t history_bytes_min = std::size_t{8} << 20;
 
-// The position of the history's key, as protocols 4 and 2 write it; 0: not found.
+// The position of the history's key, as protocols 4 and 2 write it, or 0.
 std::size_t find_history(Bytes bytes) {
   using namespace std::string_view_literals;
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());

@@ -72,7 +72,7 @@ class ShapeFields {
   void add_unknown(std::string_view key);
 
   const pickle::Document& document_;
-  std::vector<std::uint32_t> place_;  // By shape, number + 1 in places_; 0: not looked up yet.
+  std::vector<std::uint32_t> place_;  // By shape: number + 1 in places_, or 0 before it is looked up.
   std::deque<Places> places_;         // A deque, so that the places of a Record never move.
   std::vector<std::string_view> unknown_keys_;
 };

@@ -48,7 +48,7 @@ class StackWriter {
 
   const TorchSnapshot& snapshot_;
   wire::StreamWriter& writer_;
-  std::vector<std::uint32_t> stacks_;  // By TorchStackId; 0: not converted yet.
+  std::vector<std::uint32_t> stacks_;  // By TorchStackId, 0 before it is converted.
   std::vector<std::uint32_t> frames_;  // By TorchFrameId, likewise.
 };
 

@@ -31,7 +31,7 @@ class TextBuilder {
   const pickle::Document& document_;
   StringTable& strings_;
   bool has_met_containers_ = false;
-  std::vector<std::uint32_t> known_;  // By text, StringId + 1; 0: not looked up yet.
+  std::vector<std::uint32_t> known_;  // By text: StringId + 1, or 0 before it is looked up.
 };
 
 // "None", "True", "12", "0.5"; "<list of 3>", "<dict of 3>", "<3 bytes>" for values without a short text.

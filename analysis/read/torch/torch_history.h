@@ -34,7 +34,7 @@ struct TorchInitialBlock {
   std::int64_t stream = 0;
   bool is_pending = false;
   bool is_size_derived = false;
-  std::uint64_t excess_bytes_max = 0;  // It may be so much larger than size_bytes; 0: its size is certain.
+  std::uint64_t excess_bytes_max = 0;  // It may be so much larger than size_bytes. At 0 its size is certain.
 };
 
 struct TorchInitialRegion {
@@ -49,7 +49,7 @@ struct TorchHistory {
 
   std::vector<TorchInitialBlock> blocks;        // Before the first entry, in address order.
   std::vector<TorchInitialRegion> regions;      // As above.
-  std::vector<std::uint64_t> entry_size_bytes;  // By entry: the block size of an alloc; 0 for other entries.
+  std::vector<std::uint64_t> entry_size_bytes;  // By entry: the block size of an alloc, or 0 for other entries.
   std::vector<std::uint8_t> is_entry_size_derived;
   // By entry: the segment of the snapshot whose pool it belongs to, or no_segment for the main pool.
   std::vector<std::uint32_t> entry_segment;

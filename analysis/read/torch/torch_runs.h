@@ -12,7 +12,7 @@
 namespace hbmscope {
 
 struct TorchDeviceRun {
-  const TorchTrace* trace = nullptr;    // Of the snapshot; null: the device has segments, but no entries.
+  const TorchTrace* trace = nullptr;    // The snapshot's, or null if the device has segments, but no entries.
   std::vector<std::uint32_t> segments;  // As they were at its end.
   TorchHistory history;
 };

@@ -136,7 +136,7 @@ struct TorchTrace {
   };
   struct OtherAction {
     std::uint32_t entry;
-    StringId action;  // From the file; empty if it has none.
+    StringId action;  // From the file, if it has one.
   };
   std::int32_t device = 0;
   std::vector<TorchAction> action;
@@ -152,8 +152,8 @@ struct TorchTrace {
   std::size_t size() const { return action.size(); }
 };
 
-// Of a history that was joined from several snapshots (join_pieces.h): the entries of one device up to a gap, and the
-// rows of `segments` that the device had then.
+// A part of a history that was joined from several snapshots (join_pieces.h): the entries of one device up to a gap,
+// and the rows of `segments` that the device had then.
 struct TorchRun {
   TorchTrace trace;
   std::uint32_t segment_begin = 0, segment_end = 0;

@@ -26,7 +26,7 @@ constexpr std::array<std::uint8_t, 256> make_values() {
 }
 constexpr std::array<std::uint8_t, 256> values = make_values();
 
-// Where the text of the variable's first file begins; nothing if there is none.
+// Where the text of the variable's first file begins, if there is one.
 std::optional<std::size_t> find_base64(std::string_view text) {
   const std::size_t begin = text.find(variable);
   if (begin == std::string_view::npos) return std::nullopt;

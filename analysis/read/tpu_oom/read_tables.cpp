@@ -26,7 +26,7 @@ class TableReader {
   }
 
  private:
-  // The text after `key` in the line; nothing if the line lacks it.
+  // The text after `key` in the line, if the line has it.
   static std::optional<std::string_view> after(std::string_view line, std::string_view key) {
     const std::size_t found = line.find(key);
     return found == std::string_view::npos ? std::nullopt : std::optional(line.substr(found + key.size()));

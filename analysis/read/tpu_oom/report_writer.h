@@ -21,8 +21,8 @@ class ReportWriter {
   // Both must outlive the writer.
   ReportWriter(wire::StreamWriter& writer, ImportStatistics& import) : writer_(writer), import_(import) {}
 
-  // Returns the event number of the failure; nothing if the report is none, or its sizes are cut off. `owner` completes
-  // the name of the heap: "rank 3"; empty: unknown.
+  // Returns the event number of the failure, unless the report is none, or its sizes are cut off. `owner` completes
+  // the name of the heap: "rank 3", if it is known.
   std::optional<std::uint64_t> add(const Report& report, std::string_view owner = {}, std::uint32_t stack = 0);
   // A heap of a program's buffers alone, for sources that are not TPUs.
   void add_program(const std::string& name, std::string_view memory_kind, const std::vector<Allocation>& buffers);

@@ -45,7 +45,7 @@ enum class Form : std::uint8_t {
   statistics,
 };
 
-// Of a program that was never loaded.
+// The program was never loaded.
 constexpr bool is_of_compiler(Form form) {
   return form != Form::buffer && form != Form::program && form != Form::statistics;
 }
@@ -71,7 +71,7 @@ struct Report {
   MaybeBytes exceeded;
   // For the form `compile`.
   MaybeBytes total_usage, requirement, output, output_shared;
-  MaybeBytes fragmentation;  // Of the temporaries, which the compiler places at fixed offsets.
+  MaybeBytes fragmentation;  // Between the temporaries, which the compiler places at fixed offsets.
   std::vector<Part> total_parts, program_parts;
   std::vector<Allocation> program_allocations, arguments_and_outputs;
   std::size_t begin = 0, end = 0;  // Bytes of the text: from the headline to the end of its figures.

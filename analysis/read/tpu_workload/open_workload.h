@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "allocator/tpu/emulation/emulation.h"
+#include "allocator/emulated/tpu/emulation/emulation.h"
 #include "analysis/read/format.h"
 #include "analysis/read/tpu_workload/read_tpu_workload.h"
 #include "analysis/trace/trace.h"

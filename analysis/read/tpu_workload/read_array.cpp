@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "allocator/tpu/default_layout.h"
+#include "allocator/emulated/tpu/default_layout.h"
 #include "analysis/read/tpu_workload/workload_scope.h"
 
 namespace hbmscope::tpu_workload {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "allocator/tpu/emulation/emulation.h"
+#include "allocator/emulated/tpu/emulation/emulation.h"
 #include "analysis/read/tpu_workload/workload_scope.h"
 #include "analysis/units/utf8.h"
 

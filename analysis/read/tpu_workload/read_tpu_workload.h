@@ -1,5 +1,5 @@
 // Reads a workload file (arrays, programs, kernels and steps of a TPU, as JSON with comments) as input for the
-// emulation in allocator/tpu. The README of this folder describes every key.
+// emulation in allocator/emulated/tpu. The README of this folder describes every key.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "allocator/tpu/emulation/workload.h"
+#include "allocator/emulated/tpu/emulation/workload.h"
 #include "analysis/model/result.h"
 #include "analysis/read/workload_change.h"
 
@@ -21,7 +21,7 @@ enum class KnobKind : std::uint8_t { choice, number, on_off };
 struct WorkloadKnob {
   std::string key;
   KnobKind kind = KnobKind::number;
-  std::string written;               // The value in the file, or the result of its formula; empty: not in the file.
+  std::string written;  // The value in the file, or the result of its formula. Empty if it isn't in the file.
   std::vector<std::string> choices;  // For a choice.
   std::int64_t least = 0, most = 0;  // For a number.
   bool is_computed = false;          // The file has a formula there.

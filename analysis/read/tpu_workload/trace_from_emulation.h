@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "allocator/tpu/emulation/emulation.h"
+#include "allocator/emulated/tpu/emulation/emulation.h"
 #include "analysis/trace/trace.h"
 
 namespace hbmscope {

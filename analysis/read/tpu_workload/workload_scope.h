@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "allocator/tpu/emulation/workload.h"
+#include "allocator/emulated/tpu/emulation/workload.h"
 #include "analysis/read/tpu_workload/json_node.h"
 
 namespace hbmscope::tpu_workload {

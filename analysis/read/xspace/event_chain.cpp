@@ -81,7 +81,7 @@ class Follower {
 
 // Events of one line, in the order of time.
 struct Run {
-  std::int64_t time_ns = 0;  // Of the next one.
+  std::int64_t time_ns = 0;  // The next one's.
   std::uint32_t next = 0, end = 0;
 
   bool is_before(const Run& other) const {

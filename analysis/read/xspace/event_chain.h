@@ -16,7 +16,7 @@ struct Gap {
 };
 
 struct Chain {
-  std::vector<std::uint32_t> order;  // Of all events.
+  std::vector<std::uint32_t> order;  // The order of all events.
   std::vector<Gap> gaps;             // In the order of events.
   std::uint64_t checked = 0;         // Events that report what was in use.
   std::uint64_t reordered = 0;       // Their times were equal to, or later than, those of events that came after them.

@@ -42,7 +42,7 @@ class Finder {
   // one pass finds both those that stay without one and those whose address an earlier event has.
   void find_unmatched_frees() {
     wire::LiveTable waiting;
-    std::vector<std::uint32_t> places;  // Of the waiting frees, by slot.
+    std::vector<std::uint32_t> places;  // Where the waiting frees are, by slot.
     // The table waits for memory most of the time.
     constexpr std::size_t expected_ahead = 8;
     for (std::size_t place = events_.size(); place-- > 0;) {

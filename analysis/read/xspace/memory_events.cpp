@@ -345,7 +345,7 @@ class PlaneReader {
     });
   }
 
-  // Of the innermost span that executes one.
+  // That of the innermost span that executes one.
   std::uint32_t find_program() {
     return open_.find_innermost([&](std::uint64_t id) { return names_[id].program; });
   }
@@ -363,7 +363,7 @@ class PlaneReader {
     bool is_defined = false;
   };
   ById<Text> texts_;
-  ById<std::uint32_t> allocators_;  // Their number in Events, from 1; 0: not seen yet.
+  ById<std::uint32_t> allocators_;  // Their number in Events, from 1, or 0 if not seen yet.
   OpenSpans open_;                  // Those that contain the event; times in ps.
   std::int64_t line_begin_ns_ = 0;
   std::uint16_t last_limit_ = 0;

@@ -35,24 +35,24 @@ class SpanFrames {
   std::map<std::string, std::string, std::less<>> paths_;  // By file name; an empty path: there are several.
 };
 
-// "jit_step" of "CommonPjRtLoadedExecutable::Execute (jit_step)"; empty for other spans.
+// "jit_step" of "CommonPjRtLoadedExecutable::Execute (jit_step)", or empty for other spans.
 std::string_view executed_program(std::string_view span);
 
 struct MemoryEvent {
   std::int64_t time_ns = 0;  // Since profiling began.
   std::uint64_t address = 0;
-  std::uint64_t size = 0;  // Of the block, rounding included.
+  std::uint64_t size = 0;  // The block's size, rounding included.
   std::uint64_t requested = wire::unknown_bytes;
   std::uint64_t in_use = wire::unknown_bytes;  // In the whole allocator, after the event.
   std::uint32_t allocator = 0;                 // Index in Events::allocators.
-  std::uint32_t stack = 0;                     // Of the trace; 0: none.
+  std::uint32_t stack = 0;                     // A stack of the trace, or 0.
   std::uint32_t texts = 0;                     // Index in Events::texts.
   std::uint16_t limit = 0;                     // Index in Events::limits.
   bool is_free = false;
 };
 static_assert(sizeof(MemoryEvent) == 56, "a profile of a gigabyte has eight million");
 
-// What an allocation says about itself in words: strings of the trace; 0: none.
+// What an allocation says about itself in words: strings of the trace, or 0.
 struct EventTexts {
   std::uint32_t op = 0, shape = 0, region = 0, program = 0;
 
@@ -97,7 +97,7 @@ class MemoryEvents {
 
 struct Allocator {
   std::string_view name;  // "GPU_0_bfc"
-  std::size_t plane = 0;  // Of several processes in one file, each has its own.
+  std::size_t plane = 0;  // If one file has several processes, each has its own.
 };
 
 struct Step {
@@ -111,7 +111,7 @@ struct Events {
   std::vector<std::uint64_t> limits{wire::unknown_bytes};  // The different limits of the allocators, in bytes.
   std::vector<Allocator> allocators;
   std::vector<Step> steps;
-  std::uint64_t events = 0;           // Of any kind, on the lines that were read.
+  std::uint64_t events = 0;           // Events of any kind, on the lines that were read.
   std::uint64_t threads = 0;          // Lines that have memory events.
   std::uint64_t without_address = 0;  // Left out, like the next two.
   std::uint64_t impossible = 0;       // Sizes or times that can't be.

@@ -60,7 +60,7 @@ IndexedPlane index_plane(ByteRange message) {
   IndexedPlane indexed;
   Plane& plane = indexed.plane;
   std::vector<ByteRange> stats, stats_of_names;
-  std::vector<std::string_view> names;  // Of the event to which each of stats_of_names belongs.
+  std::vector<std::string_view> names;  // The name of the event to which each of stats_of_names belongs.
   WireCursor cursor(message);
   for (WireField field; cursor.next_field(field);) switch (field.key) {
       case bytes_key(2): plane.name = text_from(field.bytes); break;

@@ -20,8 +20,8 @@ namespace hbmscope::xspace {
 // A statistic of an event, a plane or a name: XStat. Floating-point values are left out.
 struct Stat {
   std::uint64_t name = 0;     // Metadata id.
-  std::uint64_t value = 0;    // Of integers; signed ones as two's complement; of a reference, its metadata id.
-  protobuf::ByteRange bytes;  // Of texts and byte strings.
+  std::uint64_t value = 0;    // An integer, as two's complement if it is signed, or the metadata id of a reference.
+  protobuf::ByteRange bytes;  // A text or a byte string.
   bool is_reference = false;  // The value is the name of another statistic.
 };
 // All texts and ranges point into the file's bytes.
@@ -34,7 +34,7 @@ struct Plane {
     std::span<const std::uint8_t> bytes;
   };
   std::vector<HloProto> programs;
-  std::vector<std::pair<std::string_view, Stat>> stats;  // Of the plane itself, by name: "memory_size".
+  std::vector<std::pair<std::string_view, Stat>> stats;  // The plane's own, by name: "memory_size".
 };
 
 struct Space {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "allocator/catalog/catalog.h"
+#include "allocator/reference/catalog/catalog.h"
 #include "app/cli/attach.h"
 #include "app/cli/demo.h"
 #include "app/cli/emulated_machine.h"
@@ -58,8 +58,9 @@ void add_demo_options(CLI::App& command, DemoOptions& options) {
                   "The version of XLA's allocator: classic, classic_align, spatial_v1, ...")
       ->type_name("NAME");
   command
-      .add_option("--device-bytes,--device", options.device_bytes,
-                  "The memory of the device, or a GPU: h100-80, a100-40, mi300x, ... (allocator/devices/README.md)")
+      .add_option(
+          "--device-bytes,--device", options.device_bytes,
+          "The memory of the device, or a GPU: h100-80, a100-40, mi300x, ... (allocator/emulated/gpus/README.md)")
       ->capture_default_str()
       ->type_name("SIZE");
   command.add_option("--speed", options.speed, "The speed; 1 is about 600 events a second")

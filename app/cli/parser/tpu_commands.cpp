@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "allocator/catalog/catalog.h"
-#include "allocator/tpu/generation.h"
-#include "allocator/xla_gpu/version.h"
+#include "allocator/emulated/tpu/generation.h"
+#include "allocator/reference/catalog/catalog.h"
+#include "allocator/reference/xla_gpu/version.h"
 #include "app/cli/device_size.h"
 #include "app/cli/options.h"
 #include "app/cli/parser/commands.h"
@@ -236,15 +236,15 @@ void add_replay(CommandList& commands) {
   command
       .add_option(
           "--device", options->device,
-          "A GPU instead of --device-bytes: h100-80, a100-40, mi300x, ... (allocator/devices/README.md); or the "
+          "A GPU instead of --device-bytes: h100-80, a100-40, mi300x, ... (allocator/emulated/gpus/README.md); or the "
           "number of a device in the trace, default: the one with the most requests")
       ->check(find_device_fault)
       ->type_name("NAME");
   command
-      .add_option(
-          "--set", options->settings,
-          "A setting of JAX, e.g. XLA_CLIENT_MEM_FRACTION=.9 (allocator/jax/README.md lists them), or PyTorch's "
-          "PYTORCH_CUDA_ALLOC_CONF; repeat for more")
+      .add_option("--set", options->settings,
+                  "A setting of JAX, e.g. XLA_CLIENT_MEM_FRACTION=.9 (allocator/reference/catalog/README.md lists "
+                  "them), or PyTorch's "
+                  "PYTORCH_CUDA_ALLOC_CONF; repeat for more")
       ->allow_extra_args(false)
       ->type_name("NAME=VALUE");
   command.add_flag("--check", options->check,

@@ -1,8 +1,8 @@
 #include "app/gui/sources/demo_choices.h"
 
-#include "allocator/catalog/catalog.h"
-#include "allocator/devices/devices.h"
-#include "allocator/workload/workloads.h"
+#include "allocator/emulated/gpus/gpus.h"
+#include "allocator/emulated/workload/workloads.h"
+#include "allocator/reference/catalog/catalog.h"
 
 namespace hbmscope::gui {
 

@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
-#include "collector/inject/driver_types.h"
+#include "collector/abi/cuda.h"
 
-using namespace hbmscope::inject::driver;
+using namespace hbmscope::cuda;
 
 // The functions used here, with the name for cuGetProcAddress and a version that selects this variant.
 #define FUNCTIONS(F)                                                                           \
@@ -151,7 +151,7 @@ class Worker {
         break;
       case Block::Kind::physical: result = take_physical(block); break;
     }
-    if (result == out_of_memory) ++counts_.refusals;
+    if (result == error_out_of_memory) ++counts_.refusals;
     if (result != success) return;
     if (block.kind != Block::Kind::physical) ++counts_.alloc;
     if (is_of_device(block)) in_use_[static_cast<std::size_t>(block.device)] += static_cast<std::int64_t>(block.bytes);

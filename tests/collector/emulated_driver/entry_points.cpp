@@ -97,12 +97,12 @@ enum Id : unsigned {
 namespace behind {
 
 // Weak: other files have some that do something else.
-#define TAKES(name, since, parameters, arguments, ...) \
-  __attribute__((weak)) Result name parameters {       \
-    return emulated_##name(PASSED arguments);          \
+#define ALLOCATES(name, since, parameters, arguments, ...) \
+  __attribute__((weak)) Result name parameters {           \
+    return emulated_##name(PASSED arguments);              \
   }
-#define GIVES TAKES
-#define REFUSES TAKES
+#define FREES ALLOCATES
+#define REFUSES ALLOCATES
 #include "collector/inject/driver_entries.inc"
 #define OTHER(name, parameters, arguments)       \
   __attribute__((weak)) Result name parameters { \
@@ -112,12 +112,12 @@ namespace behind {
 
 }  // namespace behind
 
-#define TAKES(name, since, parameters, arguments, ...)                              \
+#define ALLOCATES(name, since, parameters, arguments, ...)                          \
   EXPORTED Result name parameters {                                                 \
     return call_through(id_##name, #name, behind::name, std::make_tuple arguments); \
   }
-#define GIVES TAKES
-#define REFUSES TAKES
+#define FREES ALLOCATES
+#define REFUSES ALLOCATES
 #include "collector/inject/driver_entries.inc"
 #define OTHER(name, parameters, arguments) \
   EXPORTED Result name parameters {        \
@@ -130,25 +130,25 @@ namespace behind {
 // A driver may return functions that it exports under no name.
 namespace {
 namespace unnamed {
-#define TAKES(name, since, parameters, arguments, ...)                              \
+#define ALLOCATES(name, since, parameters, arguments, ...)                          \
   Result name parameters {                                                          \
     return call_through(id_##name, #name, behind::name, std::make_tuple arguments); \
   }
-#define GIVES TAKES
-#define REFUSES TAKES
+#define FREES ALLOCATES
+#define REFUSES ALLOCATES
 #include "collector/inject/driver_entries.inc"
 }  // namespace unnamed
 
 struct Wrapped {
   void *named, *unnamed;
 };
-// By the address that allocator/device finds.
+// By the address that allocator/emulated/cuda finds.
 const std::map<void*, Wrapped>& wrapped() {
   static const std::map<void*, Wrapped>* all = new std::map<void*, Wrapped>{
 #define FUNCTION(name) reinterpret_cast<void*>(&name)
-#define TAKES(name, ...) {FUNCTION(emulated_##name), {FUNCTION(name), FUNCTION(unnamed::name)}},
-#define GIVES TAKES
-#define REFUSES TAKES
+#define ALLOCATES(name, ...) {FUNCTION(emulated_##name), {FUNCTION(name), FUNCTION(unnamed::name)}},
+#define FREES ALLOCATES
+#define REFUSES ALLOCATES
 #define RESOLVES(name, ...) {FUNCTION(emulated_##name), {FUNCTION(name), FUNCTION(name)}},
 #include "collector/inject/driver_entries.inc"
 #define OTHER(name, ...) {FUNCTION(emulated_##name), {FUNCTION(name), FUNCTION(name)}},

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <type_traits>
 
-#include "collector/inject/hip_types.h"
+#include "collector/abi/hip.h"
 
 // Whose entry points: those of the CUDA driver, or of AMD's HIP runtime.
 #ifdef OF_HIP
@@ -17,7 +17,8 @@
 #define LIBRARY "libcuda.so.1"
 #endif
 
-using namespace hbmscope::inject::driver;
+using namespace hbmscope::cuda;
+using namespace hbmscope::hip;
 
 namespace {
 
@@ -35,7 +36,7 @@ T some_argument() {
 
 template <class... Arguments>
 bool is_passed_on(const char* name, Result (*entry)(Arguments...), void (*fail)(const char*, Result, int)) {
-  for (const Result wanted : {out_of_memory, 999}) {
+  for (const Result wanted : {error_out_of_memory, 999}) {
     fail(name, wanted, 1);
     if (const Result result = entry(some_argument<Arguments>()...); result != wanted) {
       std::fprintf(stderr, "%s: %d instead of %d\n", name, result, wanted);
@@ -54,8 +55,8 @@ int main() {
   bool is_well = fail != nullptr;
 #define CALL(name, since, parameters, ...) \
   is_well = is_well && is_passed_on(#name, reinterpret_cast<Result(*) parameters>(dlsym(library, #name)), fail);
-#define TAKES CALL
-#define GIVES CALL
+#define ALLOCATES CALL
+#define FREES CALL
 #define REFUSES CALL
 #include ENTRIES
   return is_well ? 0 : 1;

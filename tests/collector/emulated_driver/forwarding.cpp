@@ -11,11 +11,11 @@
 #include <cstring>
 #include <string>
 
-#include "collector/inject/driver_types.h"
+#include "collector/abi/cuda.h"
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
-using namespace hbmscope::inject::driver;
+using namespace hbmscope::cuda;
 
 namespace {
 
@@ -36,20 +36,20 @@ void* find_next(const char* name) {
 }  // namespace
 
 // What is called next, kept in a table as generated forwarders do.
-#define TAKES(name, since, parameters, arguments, ...)                                                   \
+#define ALLOCATES(name, since, parameters, arguments, ...)                                               \
   static Result(*next_##name) parameters = nullptr;                                                      \
   EXPORTED Result name parameters {                                                                      \
     if (std::strcmp(#name, "cuMemAlloc_v2") == 0) ++allocations;                                         \
     if (next_##name == nullptr) next_##name = reinterpret_cast<decltype(next_##name)>(find_next(#name)); \
-    return next_##name != nullptr ? next_##name arguments : no_device;                                   \
+    return next_##name != nullptr ? next_##name arguments : error_no_device;                             \
   }
-#define GIVES TAKES
-#define REFUSES TAKES
+#define FREES ALLOCATES
+#define REFUSES ALLOCATES
 #define RESOLVES(name, since, parameters, arguments)                                                                 \
   static Result(*next_##name) parameters = nullptr;                                                                  \
   EXPORTED Result name parameters {                                                                                  \
     if (next_##name == nullptr) next_##name = reinterpret_cast<decltype(next_##name)>(find_next(#name));             \
-    if (next_##name == nullptr) return no_device;                                                                    \
+    if (next_##name == nullptr) return error_no_device;                                                              \
     const Result result = next_##name arguments;                                                                     \
     if (result == success && std::strcmp(symbol, "cuMemAlloc") == 0) *out = reinterpret_cast<void*>(&cuMemAlloc_v2); \
     return result;                                                                                                   \
@@ -58,7 +58,7 @@ void* find_next(const char* name) {
 #define OTHER(name, parameters, arguments)                                             \
   EXPORTED Result name parameters {                                                    \
     static const auto next = reinterpret_cast<Result(*) parameters>(find_next(#name)); \
-    return next != nullptr ? next arguments : no_device;                               \
+    return next != nullptr ? next arguments : error_no_device;                         \
   }
 OTHER(cuCtxSetCurrent, (Object context), (context))
 OTHER(cuDriverGetVersion, (int* version), (version))
@@ -68,10 +68,10 @@ OTHER(cuInit, (unsigned flags), (flags))
 __attribute__((constructor)) static void look_up_at_start() {
   const char* when = std::getenv("FORWARDING_LOOKS_UP");
   if (when == nullptr || std::strcmp(when, "at_start") != 0) return;
-#define TAKES(name, ...) next_##name = reinterpret_cast<decltype(next_##name)>(find_next(#name));
-#define GIVES TAKES
-#define REFUSES TAKES
-#define RESOLVES TAKES
+#define ALLOCATES(name, ...) next_##name = reinterpret_cast<decltype(next_##name)>(find_next(#name));
+#define FREES ALLOCATES
+#define REFUSES ALLOCATES
+#define RESOLVES ALLOCATES
 #include "collector/inject/driver_entries.inc"
 }
 

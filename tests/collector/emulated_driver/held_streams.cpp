@@ -16,7 +16,7 @@
 
 #include "tests/collector/emulated_driver/wrapped.h"
 
-extern "C" hbmscope::inject::driver::Result cuStreamQuery(hbmscope::inject::driver::Object stream);
+extern "C" hbmscope::cuda::Result cuStreamQuery(hbmscope::cuda::Object stream);
 
 namespace emulated_driver {
 namespace {
@@ -38,7 +38,8 @@ struct HeldStreams {
   std::map<Object, Recorded> events;
   std::uint64_t waits = 0;
 };
-// Made when the library is loaded, as in allocator/device/driver/streams.cpp; streams may wait when the process ends.
+// Made when the library is loaded, as in allocator/emulated/cuda/driver/streams.cpp; streams may wait when the process
+// ends.
 HeldStreams* const all_held = new HeldStreams;
 HeldStreams& held() {
   return *all_held;

@@ -16,7 +16,7 @@
 #include "tests/collector/emulated_driver/random_programs.h"
 
 namespace random_programs = hbmscope::random_programs;
-using namespace hbmscope::inject::driver;
+using namespace hbmscope::cuda;
 
 #define DRIVER(name, parameters) extern "C" Result name parameters;
 DRIVER(cuMemAlloc_v2, (Address*, Size))
@@ -179,7 +179,7 @@ class Thread {
       case Kind::range: thing.bytes %= 10'000; return cuMemAddressReserve(&thing.at, ++thing.bytes, 0, 0, 0);
       case Kind::mapped: return map(thing);
     }
-    return no_device;
+    return error_no_device;
   }
   // Any handle into a range that is made for it; the handle may be mapped many times, and be released before.
   Result map(Thing& thing) {
@@ -192,7 +192,7 @@ class Thread {
       if (result != success) cuMemAddressFree(thing.at, thing.bytes);
       return result;
     }
-    return no_device;
+    return error_no_device;
   }
 
   void give_any() {
@@ -229,7 +229,7 @@ class Thread {
         return result == success ? cuMemAddressFree(thing.at, thing.bytes) : result;
       }
     }
-    return no_device;
+    return error_no_device;
   }
 
   void make_a_mistake() {
@@ -241,7 +241,7 @@ class Thread {
       case 2: cuMemRelease(~MemHandle{0}); break;
       case 3: cuMemAlloc_v2(&at, 0); break;
       case 4:
-        fake_fail("cuMemAlloc_v2", below(2) == 0 ? out_of_memory : 999, 1);
+        fake_fail("cuMemAlloc_v2", below(2) == 0 ? error_out_of_memory : 999, 1);
         if (cuMemAlloc_v2(&at, 1000) == success) cuMemFree_v2(at);
         break;
       default:
@@ -382,7 +382,7 @@ class Program {
       step.host_bytes += thread.host_bytes;
     }
     void* none = nullptr;
-    fake_fail("cuMemAllocHost_v2", out_of_memory, 1);
+    fake_fail("cuMemAllocHost_v2", error_out_of_memory, 1);
     if (cuMemAllocHost_v2(&none, step.mark) == success) std::abort();
     std::fwrite(&step, sizeof(step), 1, truth_);
     std::fflush(truth_);

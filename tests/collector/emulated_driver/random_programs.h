@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "collector/inject/driver_types.h"
+#include "collector/abi/cuda.h"
 
 namespace hbmscope::random_programs {
 

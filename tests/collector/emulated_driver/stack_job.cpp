@@ -27,11 +27,11 @@
 #include <thread>
 #include <vector>
 
-#include "collector/inject/driver_types.h"
+#include "collector/abi/cuda.h"
 
-using hbmscope::inject::driver::Address;
-using hbmscope::inject::driver::Result;
-using hbmscope::inject::driver::Size;
+using hbmscope::cuda::Address;
+using hbmscope::cuda::Result;
+using hbmscope::cuda::Size;
 
 // A function that stays one, with a call that is not its last thing to do.
 #if defined(__clang__)

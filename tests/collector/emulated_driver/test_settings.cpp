@@ -1,5 +1,5 @@
-// What a test can set, besides the settings of allocator/device, whose defaults are other ones here: two devices of 1
-// TiB, contexts that take nothing, and an account that is exact to the byte.
+// What a test can set, besides the settings of allocator/emulated/cuda, whose defaults are other ones here: two devices
+// of 1 TiB, contexts that take nothing, and an account that is exact to the byte.
 //
 //   EMULATED_DRIVER_SLOW_US=100   every call takes that long
 //
@@ -14,12 +14,11 @@
 #include <string>
 #include <utility>
 
-#include "allocator/device/model/settings.h"
+#include "allocator/emulated/cuda/model/settings.h"
 #include "tests/collector/emulated_driver/wrapped.h"
 
-extern "C" hbmscope::inject::driver::Result cuCtxGetId(hbmscope::inject::driver::Object context,
-                                                       unsigned long long* id);
-extern "C" hbmscope::inject::driver::Result cuCtxSetCurrent(hbmscope::inject::driver::Object context);
+extern "C" hbmscope::cuda::Result cuCtxGetId(hbmscope::cuda::Object context, unsigned long long* id);
+extern "C" hbmscope::cuda::Result cuCtxSetCurrent(hbmscope::cuda::Object context);
 
 namespace emulated_driver {
 namespace {
@@ -97,7 +96,7 @@ EXPORTED void fake_use_device(Device device) {
 
 }  // namespace emulated_driver
 
-EXPORTED void fake_fail(const char* name, hbmscope::inject::driver::Result result, int times) {
+EXPORTED void fake_fail(const char* name, hbmscope::cuda::Result result, int times) {
   auto& failures = emulated_driver::failures();
   const std::lock_guard lock(failures.mutex);
   failures.by_name[name] = {result, times};

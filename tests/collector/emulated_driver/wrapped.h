@@ -1,14 +1,14 @@
-// The emulated driver (allocator/device/driver) with a layer in front for tests. Each entry point of the collector's
-// table, cuMemAlloc say, has three functions:
+// The emulated driver (allocator/emulated/cuda/driver) with a layer in front for tests. Each entry point of the
+// collector's table, cuMemAlloc say, has three functions:
 //
 //   cuMemAlloc            what a program finds: hook, delay and failure around the next one (entry_points.cpp)
 //   behind::cuMemAlloc    the next one, unless nested_calls.cpp or held_streams.cpp does something else
-//   emulated_cuMemAlloc   allocator/device's, under that name (generate_stubs.py --prefix)
+//   emulated_cuMemAlloc   allocator/emulated/cuda's, under that name (generate_stubs.py --prefix)
 #pragma once
 
 #include <cstdint>
 
-#include "collector/inject/driver_types.h"
+#include "collector/abi/cuda.h"
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
@@ -17,8 +17,8 @@ struct FakeCall {
   unsigned id;
   const char* name;
   const void* parameters;  // As the members of a struct.
-  hbmscope::inject::driver::Result* result;
-  hbmscope::inject::driver::Object context;
+  hbmscope::cuda::Result* result;
+  hbmscope::cuda::Object context;
   std::uint32_t context_id;  // Never used twice in a process.
   std::uint64_t* correlation;
 };
@@ -26,11 +26,11 @@ using FakeHook = void (*)(int site, const FakeCall& call);  // 0: before the cal
 
 extern "C" void fake_set_hook(FakeHook hook);
 // The next `times` calls of a function return that result and do nothing.
-extern "C" void fake_fail(const char* name, hbmscope::inject::driver::Result result, int times);
+extern "C" void fake_fail(const char* name, hbmscope::cuda::Result result, int times);
 
 namespace emulated_driver {
 
-using namespace hbmscope::inject::driver;
+using namespace hbmscope::cuda;
 
 constexpr Result capture_unsupported = 900;
 
@@ -43,15 +43,15 @@ std::uint32_t id_of_context(Object context);
 void delay_half();
 Result failure_of(const char* name);
 
-#define TAKES(name, since, parameters, ...)     \
+#define ALLOCATES(name, since, parameters, ...) \
   extern "C" Result name parameters;            \
   extern "C" Result emulated_##name parameters; \
   namespace behind {                            \
   Result name parameters;                       \
   }
-#define GIVES TAKES
-#define REFUSES TAKES
-#define RESOLVES TAKES
+#define FREES ALLOCATES
+#define REFUSES ALLOCATES
+#define RESOLVES ALLOCATES
 #include "collector/inject/driver_entries.inc"
 #define OTHER(name, parameters, arguments)      \
   extern "C" Result name parameters;            \

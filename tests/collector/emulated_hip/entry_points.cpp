@@ -10,7 +10,7 @@
 
 #include "tests/collector/emulated_hip/wrapped.h"
 
-extern "C" void fake_use_device(hbmscope::inject::driver::Device device);
+extern "C" void fake_use_device(hbmscope::cuda::Device device);
 
 namespace emulated_hip {
 namespace {
@@ -60,22 +60,22 @@ void set_device(Device device) {
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 namespace behind {
 // Weak: other files have those that do something.
-#define TAKES(name, since, parameters, ...)      \
+#define ALLOCATES(name, since, parameters, ...)  \
   __attribute__((weak)) Result name parameters { \
     return success;                              \
   }
-#define GIVES TAKES
-#define REFUSES TAKES
+#define FREES ALLOCATES
+#define REFUSES ALLOCATES
 #include "collector/inject/hip_entries.inc"
 }  // namespace behind
 #pragma GCC diagnostic pop
 
-#define TAKES(name, since, parameters, arguments, ...)         \
+#define ALLOCATES(name, since, parameters, arguments, ...)     \
   EXPORTED Result name parameters {                            \
     return call_through(#name, behind::name PASSED arguments); \
   }
-#define GIVES TAKES
-#define REFUSES TAKES
+#define FREES ALLOCATES
+#define REFUSES ALLOCATES
 #include "collector/inject/hip_entries.inc"
 
 // Like AMD's, it looks the name up in itself.

@@ -14,9 +14,10 @@
 #include <thread>
 #include <vector>
 
-#include "collector/inject/hip_types.h"
+#include "collector/abi/hip.h"
 
-using namespace hbmscope::inject::driver;
+using namespace hbmscope::cuda;
+using namespace hbmscope::hip;
 
 // The functions used here, with their versions.
 #define FUNCTIONS(F)                                                                     \
@@ -168,7 +169,7 @@ class Worker {
         break;
       case Block::Kind::physical: result = take_physical(block); break;
     }
-    if (result == out_of_memory) ++counts_.refusals;
+    if (result == error_out_of_memory) ++counts_.refusals;
     if (result != success) return;
     if (block.kind != Block::Kind::physical) ++counts_.alloc;
     if (is_of_device(block)) in_use_[static_cast<std::size_t>(block.device)] += static_cast<std::int64_t>(block.bytes);

@@ -24,14 +24,14 @@ Size pitch_of(Size width) {
   return (width + pitch_alignment_bytes - 1) / pitch_alignment_bytes * pitch_alignment_bytes;
 }
 
-Result take_host(void** out, Size bytes) {
+Result report_host_block(void** out, Size bytes) {
   if (bytes == 0) {
     *out = nullptr;
     return success;
   }
   const Size rounded = (bytes + host_alignment_bytes - 1) / host_alignment_bytes * host_alignment_bytes;
   *out = rounded < bytes ? nullptr : std::aligned_alloc(host_alignment_bytes, rounded);
-  if (*out == nullptr) return out_of_memory;
+  if (*out == nullptr) return error_out_of_memory;
   const std::lock_guard lock(all_known->mutex);
   all_known->of_host.insert(*out);
   return success;
@@ -96,19 +96,19 @@ Result behind::hipMalloc3D(PitchedPointer* out, Extent extent) {
   return behind::hipMalloc(&out->at, out->pitch * rows_of(extent));
 }
 Result behind::hipMallocManaged(Address* out, Size bytes, unsigned) {
-  return take_host(reinterpret_cast<void**>(out), bytes);
+  return report_host_block(reinterpret_cast<void**>(out), bytes);
 }
 Result behind::hipHostMalloc(void** out, Size bytes, unsigned) {
-  return take_host(out, bytes);
+  return report_host_block(out, bytes);
 }
 Result behind::hipHostAlloc(void** out, Size bytes, unsigned flags) {
   return emulated_hip::hipHostMalloc(out, bytes, flags);
 }
 Result behind::hipMallocHost(void** out, Size bytes) {
-  return take_host(out, bytes);
+  return report_host_block(out, bytes);
 }
 Result behind::hipMemAllocHost(void** out, Size bytes) {
-  return take_host(out, bytes);
+  return report_host_block(out, bytes);
 }
 // Frees anything, as all of AMD's do.
 Result behind::hipFree(Address at) {

@@ -2,8 +2,8 @@
 #include "tests/collector/emulated_hip/wrapped.h"
 
 extern "C" {
-hbmscope::inject::driver::Result cuMemPoolGetAttribute(void* pool, int attribute, void* value);
-hbmscope::inject::driver::Result cuStreamEndCapture(void* stream, void** out);
+hbmscope::cuda::Result cuMemPoolGetAttribute(void* pool, int attribute, void* value);
+hbmscope::cuda::Result cuStreamEndCapture(void* stream, void** out);
 }
 
 namespace emulated_hip {

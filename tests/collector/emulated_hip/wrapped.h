@@ -5,26 +5,27 @@
 //   objects.cpp), or only success
 #pragma once
 
-#include "collector/inject/hip_types.h"
+#include "collector/abi/hip.h"
 #include "tests/collector/emulated_driver/wrapped.h"
 
-extern "C" hbmscope::inject::driver::Result cuDeviceGetCount(int* out);
+extern "C" hbmscope::cuda::Result cuDeviceGetCount(int* out);
 
 namespace emulated_hip {
 
-using namespace hbmscope::inject::driver;
+using namespace hbmscope::cuda;
+using namespace hbmscope::hip;
 using namespace emulated_driver;
 
 constexpr Result invalid_value = 1, invalid_device = 101;
 
-#define TAKES(name, since, parameters, ...) \
-  extern "C" Result name parameters;        \
-  namespace behind {                        \
-  Result name parameters;                   \
+#define ALLOCATES(name, since, parameters, ...) \
+  extern "C" Result name parameters;            \
+  namespace behind {                            \
+  Result name parameters;                       \
   }
-#define GIVES TAKES
-#define REFUSES TAKES
-#define RESOLVES TAKES
+#define FREES ALLOCATES
+#define REFUSES ALLOCATES
+#define RESOLVES ALLOCATES
 #include "collector/inject/hip_entries.inc"
 
 // The result of a call, which becomes the thread's last error.

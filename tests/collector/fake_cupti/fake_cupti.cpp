@@ -24,7 +24,7 @@
 
 namespace {
 
-using namespace hbmscope::inject;
+using namespace hbmscope;
 using cupti::Result;
 
 constexpr Result invalid_parameter = 1;
@@ -188,8 +188,8 @@ EXPORTED Result cuptiGetCallbackState(std::uint32_t* enabled, cupti::Subscriber 
   return cupti::success;
 }
 
-EXPORTED Result cuptiGetDeviceId(driver::Object context, std::uint32_t* device) {
-  const auto device_of = of_driver<int(int*, driver::Object)>("cuCtxGetDevice_v2");
+EXPORTED Result cuptiGetDeviceId(cuda::Object context, std::uint32_t* device) {
+  const auto device_of = of_driver<int(int*, cuda::Object)>("cuCtxGetDevice_v2");
   int ordinal = 0;
   if (device_of == nullptr || device_of(&ordinal, context) != 0) return invalid_parameter;
   *device = static_cast<std::uint32_t>(ordinal);

@@ -3,8 +3,7 @@
 
 #include <atomic>
 
-#include "collector/inject/cupti_types.h"
+#include "collector/abi/cupti.h"
 
 // Calls every listener that has enabled the callback.
-void notify_listeners(hbmscope::inject::cupti::Domain domain, hbmscope::inject::cupti::CallbackId id,
-                      const void* reported);
+void notify_listeners(hbmscope::cupti::Domain domain, hbmscope::cupti::CallbackId id, const void* reported);

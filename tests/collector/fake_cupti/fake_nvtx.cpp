@@ -2,14 +2,14 @@
 // to its listeners after each call.
 #include <cstring>
 
-#include "collector/inject/nvtx_types.h"
+#include "collector/abi/nvtx.h"
 #include "tests/collector/fake_cupti/fake_cupti.h"
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
 namespace {
 
-using namespace hbmscope::inject;
+using namespace hbmscope;
 using Handle = std::uint64_t;
 
 Handle new_handle() {

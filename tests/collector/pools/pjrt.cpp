@@ -3,7 +3,7 @@
 #include <cstring>
 #include <vector>
 
-#include "collector/inject/pjrt_types.h"
+#include "collector/abi/pjrt.h"
 #include "tests/collector/pools/allocator.h"
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
@@ -12,7 +12,7 @@ EXPORTED tsl::Allocator* make_pool(const char* name, std::size_t bytes, int memo
 EXPORTED void* allocate_in(tsl::Allocator* pool, std::size_t bytes);
 EXPORTED void free_in(tsl::Allocator* pool, void* block);
 
-namespace hbmscope::inject::pjrt {
+namespace hbmscope::pjrt {
 
 struct Buffer {
   void* block;
@@ -32,27 +32,27 @@ Error* succeed(void*) {
   return nullptr;
 }
 Error* find_executable(void* given) {
-  auto* arguments = static_cast<GetExecutableArguments*>(given);
-  arguments->executable = &arguments->loaded->executable;
+  auto* arguments = static_cast<Query<LoadedExecutable, Executable*>*>(given);
+  arguments->value = &arguments->object->executable;
   return nullptr;
 }
 Error* tell_name(void* given) {
-  auto* arguments = static_cast<NameArguments*>(given);
-  arguments->name = "jit_step, and what is not part of the name";
-  arguments->name_bytes = std::strlen("jit_step");
+  auto* arguments = static_cast<TextQuery<Executable>*>(given);
+  arguments->text = "jit_step, and what is not part of the name";
+  arguments->bytes = std::strlen("jit_step");
   return nullptr;
 }
 Error* tell_types(void* given) {
   static const int types[] = {11};
-  auto* arguments = static_cast<OutputTypesArguments*>(given);
-  arguments->types = types;
+  auto* arguments = static_cast<ListQuery<Executable, const int>*>(given);
+  arguments->items = types;
   arguments->count = 1;
   return nullptr;
 }
 Error* tell_dimensions(void* given) {
   static const std::int64_t dimensions[] = {8, 128};
   static const std::size_t ranks[] = {2};
-  auto* arguments = static_cast<OutputDimensionsArguments*>(given);
+  auto* arguments = static_cast<OutputDimensionsQuery<Executable>*>(given);
   arguments->count = 1;
   arguments->dimensions = dimensions;
   arguments->ranks = ranks;
@@ -70,8 +70,8 @@ Error* copy_from_host(void* given) {
   return nullptr;
 }
 Error* tell_pointer(void* given) {
-  auto* arguments = static_cast<PointerArguments*>(given);
-  arguments->pointer = reinterpret_cast<std::uintptr_t>(arguments->buffer->block);
+  auto* arguments = static_cast<Query<Buffer, std::uintptr_t>*>(given);
+  arguments->value = reinterpret_cast<std::uintptr_t>(arguments->object->block);
   return nullptr;
 }
 
@@ -114,4 +114,4 @@ EXPORTED void use_pjrt() {
   api->functions[buffer_from_host](&copied);
 }
 
-}  // namespace hbmscope::inject::pjrt
+}  // namespace hbmscope::pjrt

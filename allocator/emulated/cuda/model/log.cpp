@@ -1,0 +1,33 @@
+#include "allocator/emulated/cuda/model/log.h"
+
+#include <unistd.h>
+
+#include <cstdarg>
+#include <cstdio>
+
+#include "allocator/emulated/cuda/model/settings.h"
+
+namespace hbmscope::device {
+
+void log(LogLevel level, const char* format, ...) {
+  if (settings().log_level < static_cast<int>(level)) return;
+  char line[512];
+  int length = std::snprintf(line, sizeof(line), "hbmscope device: ");
+  va_list arguments;
+  va_start(arguments, format);
+  length += std::vsnprintf(line + length, sizeof(line) - static_cast<std::size_t>(length) - 1, format, arguments);
+  va_end(arguments);
+  if (length > static_cast<int>(sizeof(line)) - 2) length = static_cast<int>(sizeof(line)) - 2;
+  line[length++] = '\n';
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line, static_cast<std::size_t>(length));
+}
+
+}  // namespace hbmscope::device
+
+extern "C" int hbmscope_device_stub(const char* name, int* was_said, int answer) {
+  if (*was_said == 0) {
+    *was_said = 1;
+    hbmscope::device::log(hbmscope::device::LogLevel::not_emulated, "%s is not emulated; it returns %d", name, answer);
+  }
+  return answer;
+}
