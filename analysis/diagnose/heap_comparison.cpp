@@ -197,30 +197,6 @@ void say_what_fits(const HeapFacts& a, const HeapFacts& b, std::vector<std::stri
 
 }  // namespace
 
-std::string text_from_figure(const ComparisonRow& row, std::optional<std::int64_t> figure) {
-  if (!figure) return "–";
-  switch (row.unit) {
-    case ComparisonRow::Unit::bytes: return text_from_bytes(*figure);
-    case ComparisonRow::Unit::count: return text_from_count(*figure);
-    case ComparisonRow::Unit::percent: return text_from_known_share(static_cast<double>(*figure) / 10'000);
-  }
-  return {};
-}
-
-std::string text_from_difference(const ComparisonRow& row) {
-  if (!row.a || !row.b) return "–";
-  const std::int64_t difference = *row.b - *row.a;
-  switch (row.unit) {
-    case ComparisonRow::Unit::bytes: return delta_text_from_bytes(difference);
-    case ComparisonRow::Unit::count: return delta_text_from_count(difference);
-    case ComparisonRow::Unit::percent:
-      if (std::abs(difference) < 5) return "0.0 points";  // Below the displayed precision.
-      return fmt::format("{}{:.1f} points", difference < 0 ? "−" : "+",
-                         std::abs(static_cast<double>(difference)) / 100);
-  }
-  return {};
-}
-
 std::optional<HeapComparison> compare_heaps(const HeapAt& at_a, const HeapAt& at_b, PassControl* control) {
   const auto a = facts_of(at_a, control), b = facts_of(at_b, control);
   if (!a || !b) return std::nullopt;

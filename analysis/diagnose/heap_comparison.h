@@ -31,9 +31,6 @@ struct ComparisonRow {
   std::optional<std::int64_t> a, b;
 };
 
-std::string text_from_figure(const ComparisonRow& row, std::optional<std::int64_t> figure);  // "–" if unknown.
-std::string text_from_difference(const ComparisonRow& row);                                  // B - A.
-
 struct HeapComparison {
   HeapRow a, b;
   std::vector<ComparisonRow> rows;

@@ -1,6 +1,7 @@
 #include "analysis/document/document.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <tuple>
 
@@ -38,6 +39,10 @@ std::int64_t integer_of(const Value& value) {
   if (const auto* number = std::get_if<std::uint64_t>(&value)) return signed_from(*number);
   if (const auto* number = std::get_if<double>(&value)) return static_cast<std::int64_t>(*number);
   return 0;
+}
+
+std::string_view amount_unit_of(const Table& table, std::size_t row) {
+  return table.row_unit ? table.row_unit(row) : table.amount_unit;
 }
 
 double real_of(const Value& value) {
@@ -78,7 +83,9 @@ std::string exact_text_from_value(const Value& value, Unit unit, std::string_vie
   const bool is_figure = std::holds_alternative<std::int64_t>(value) || std::holds_alternative<std::uint64_t>(value);
   if (is_figure && (unit == Unit::bytes || (unit == Unit::amount && amount_unit == "bytes")))
     return exact_text_from_bytes(integer_of(value));
-  if (is_figure && (unit == Unit::count || unit == Unit::amount)) return exact_text_from_count(integer_of(value));
+  const bool is_share = unit == Unit::amount && amount_unit == hundredths_of_percent;
+  if (is_figure && !is_share && (unit == Unit::count || unit == Unit::amount))
+    return exact_text_from_count(integer_of(value));
   return text_from_value(value, unit, amount_unit);
 }
 
@@ -93,10 +100,16 @@ std::string number_text_from_value(const Value& value, Unit unit) {
 std::string text_of_cell(const Table& table, std::size_t row, std::size_t column) {
   const Column& one = table.columns[column];
   const Value value = table.rows.cell(row, column);
+  if (const auto* share = std::get_if<double>(&value); one.is_change && share != nullptr)
+    return (*share > 0 ? "+" : *share < 0 ? "\u2212" : "") + text_from_fraction(std::abs(*share));
   const bool is_figure = std::holds_alternative<std::int64_t>(value);
-  if (!one.is_change || !is_figure) return text_from_value(value, one.unit, table.amount_unit);
+  if (!one.is_change || !is_figure) return text_from_value(value, one.unit, amount_unit_of(table, row));
   if (one.unit == Unit::count) return delta_text_from_count(integer_of(value));
-  return delta_text_from_value(integer_of(value), one.unit == Unit::bytes ? "bytes" : table.amount_unit);
+  return delta_text_from_value(integer_of(value), one.unit == Unit::bytes ? "bytes" : amount_unit_of(table, row));
+}
+
+std::string exact_text_of_cell(const Table& table, std::size_t row, std::size_t column) {
+  return exact_text_from_value(table.rows.cell(row, column), table.columns[column].unit, amount_unit_of(table, row));
 }
 
 bool is_less(const Value& a, const Value& b) {
@@ -119,10 +132,17 @@ bool is_less(const Value& a, const Value& b) {
 
 Table in_order(const Table& table, std::vector<std::uint32_t> rows) {
   Table ordered = table;
-  const std::size_t count = rows.size();
-  ordered.rows = Rows(count, [all = table.rows, rows = std::move(rows)](std::size_t row, std::size_t column) {
-    return all.cell(rows[row], column);
+  const auto order = std::make_shared<const std::vector<std::uint32_t>>(std::move(rows));
+  ordered.rows = Rows(order->size(), [all = table.rows, order](std::size_t row, std::size_t column) {
+    return all.cell((*order)[row], column);
   });
+  const auto reorder = [&order](auto& of_row) {
+    if (of_row) of_row = [all = of_row, order](std::size_t row) { return all((*order)[row]); };
+  };
+  reorder(ordered.action);
+  reorder(ordered.tone);
+  reorder(ordered.row_unit);
+  reorder(ordered.row_meaning);
   return ordered;
 }
 
@@ -131,7 +151,7 @@ std::optional<double> find_share(const Table& table, std::size_t row, std::size_
   if (distance == 0) return std::nullopt;
   const Value value = table.rows.cell(row, column + distance);
   if (!std::holds_alternative<double>(value)) return std::nullopt;
-  return std::clamp(std::get<double>(value), 0.0, 1.0);
+  return std::clamp(std::get<double>(value), table.columns[column].is_change ? -1.0 : 0.0, 1.0);
 }
 
 }  // namespace hbmscope

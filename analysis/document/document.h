@@ -57,7 +57,8 @@ enum class Unit : std::uint8_t {
   stack,  // A CodeStack: a list of such objects. Without frames it is "(no stack)", and an empty list.
   bytes,
   count,
-  amount,  // In the unit of the profile that the table is about (Table::amount_unit).
+  amount,  // In the unit of the row (Table::row_unit), else of the profile that the table is about
+           // (Table::amount_unit).
   share,   // A part of 1.
   nanoseconds,
   time,     // Nanoseconds since the first event: "12.500000 s".
@@ -82,6 +83,7 @@ struct Action {
   std::string text = {};
   std::uint64_t number = 0;
   CodeSite place = {};
+  bool any_line = false;  // select_code: its function, whatever the line.
 };
 
 enum class Tone : std::uint8_t { plain, strong, dim, good, bad, quote };
@@ -121,18 +123,22 @@ struct Column {
   std::uint8_t rank = 0;
   bool is_hidden = false;  // At first; the window's menu of columns shows it.
   bool is_dim = false;
-  // The column that has the share of this one, as a number of columns to the right; it is then drawn as a bar. 0 if
-  // there is none.
+  // The column that has the share of this one, as a number of columns to the right; it is then drawn as a bar, that of
+  // a change to the left or to the right of the middle. 0 if there is none.
   std::uint8_t share = 0;
   // In a list: a text with something before it ("Price: ") continues the line of the column before; a mark stands in
   // brackets behind the head.
   std::string_view lead = {};
   Tone tone = Tone::plain;
   bool is_mark = false;
-  bool is_change = false;  // A difference of bytes, counts or amounts: shown with its sign.
+  bool is_change = false;  // A difference, or what share of the former value it is: shown with its sign.
   // The object that has the key in JSON; it is null in a row where all of its columns are unknown. Also the start of
   // the column's name in CSV: "physical_owned_bytes".
   std::string_view within = {};
+  bool is_detail = false;  // Agents don't get it.
+  bool is_short = false;   // A text of a few characters, such as "yes" or "grown".
+  std::uint16_t width =
+      0;  // Of a text: the window hides other columns rather than make it narrower, in px; 0: as usual.
 };
 
 // The cells of a table: kept, or computed when they are asked for, since a table may have a million rows.
@@ -147,6 +153,7 @@ class Rows {
   std::size_t size() const { return count_; }
   bool empty() const { return count_ == 0; }
   Value cell(std::size_t row, std::size_t column) const { return cell_(row, column); }
+  Rows first(std::size_t count) const { return {count < count_ ? count : count_, cell_}; }
 
  private:
   std::size_t count_ = 0;
@@ -168,14 +175,18 @@ struct Table {
   Rows rows = {};
   Layout layout = Layout::table;
   std::string amount_unit = "bytes";
+  std::function<std::string_view(std::size_t row)> row_unit = {};  // May be missing.
   std::size_t shown = 5;              // So many rows are printed as text, and four times as many on a page.
   std::string how_to_show_more = {};  // "--top 0 prints all"
   std::string foot = {};              // A dim line below the rows.
   Audience audience = Audience::everyone;
+  bool is_detail = false;  // Agents don't get it.
   // What a click on the row does. May be missing.
   std::function<Action(std::size_t row)> action = {};
   // How the first text in the row is shown, such as bad for what has grown. May be missing.
   std::function<Tone(std::size_t row)> tone = {};
+  // A sentence about the row, for the tooltip of its first text. May be missing.
+  std::function<std::string(std::size_t row)> row_meaning = {};
 };
 
 // Only the window draws it; it knows the picture by this name.
@@ -228,13 +239,14 @@ std::string exact_text_from_value(const Value& value, Unit unit, std::string_vie
 std::string number_text_from_value(const Value& value, Unit unit);
 
 std::string text_of_cell(const Table& table, std::size_t row, std::size_t column);
+std::string exact_text_of_cell(const Table& table, std::size_t row, std::size_t column);
 
 bool is_number(Unit unit);  // Aligned at its end.
 // Orders the values of one column: unknown ones first, texts by their characters.
 bool is_less(const Value& a, const Value& b);
 // The table with only these rows, in this order.
 Table in_order(const Table& table, std::vector<std::uint32_t> rows);
-// The share that the bar of a cell has, from 0 to 1; nothing if it has none.
+// The share that the bar of a cell has, from 0 to 1, that of a change from -1 to 1; nothing if it has none.
 std::optional<double> find_share(const Table& table, std::size_t row, std::size_t column);
 
 }  // namespace hbmscope

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -24,12 +25,12 @@ std::string cell_html(const Table& table, std::size_t row, std::size_t column) {
                        is_code && !text.empty() ? "<code>" + text + "</code>" : text,
                        one.unit == Unit::code ? "<td></td>" : "");
   }
-  const std::string exact = xml_escaped(exact_text_from_value(value, one.unit, table.amount_unit));
+  const std::string exact = xml_escaped(exact_text_of_cell(table, row, column));
   std::string html =
       fmt::format("<td class=n data-v=\"{}\"{}>{}</td>", xml_escaped(number_text_from_value(value, one.unit)),
                   exact == text ? "" : fmt::format(" title=\"{}\"", exact), text);
   if (const auto share = find_share(table, row, column))
-    html += fmt::format("<td class=b><span class=share style=\"width:{:.1f}%\"></span></td>", 100 * *share);
+    html += fmt::format("<td class=b><span class=share style=\"width:{:.1f}%\"></span></td>", 100 * std::abs(*share));
   else if (one.share > 0)
     html += "<td></td>";
   return html;

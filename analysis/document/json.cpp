@@ -70,7 +70,9 @@ class Writer {
     json_[texts.key] = std::move(json);
   }
   void write(const Table& table) {
-    if (!table.key.empty() && table.audience != Audience::readers) json_[table.key] = json_from_table(table);
+    const bool is_left_out = table.is_detail && keys_ == Keys::current;
+    if (!table.key.empty() && table.audience != Audience::readers && !is_left_out)
+      json_[table.key] = json_from_table(table, table.rows.size(), keys_);
   }
   void write(const Absent& absent) { json_[absent.key] = nullptr; }
   void write(const Drawing&) {}
@@ -170,7 +172,8 @@ Json json_from_value(const Value& value, Unit unit) {
       value);
 }
 
-Json json_from_table(const Table& table, std::size_t rows_max) {
+Json json_from_table(const Table& table, std::size_t rows_max, Keys keys) {
+  const auto is_left_out = [keys](const Column& column) { return column.is_detail && keys == Keys::current; };
   Json list = Json::array();
   for (std::size_t row = 0; row < std::min(rows_max, table.rows.size()); ++row) {
     Json json = Json::object();
@@ -178,7 +181,7 @@ Json json_from_table(const Table& table, std::size_t rows_max) {
       if (table.columns[i].unit == Unit::code) add_place(json, table.rows.cell(row, i));
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       const Column& column = table.columns[i];
-      if (column.unit == Unit::code || column.key.empty()) continue;
+      if (column.unit == Unit::code || column.key.empty() || is_left_out(column)) continue;
       Json value = json_from_value(table.rows.cell(row, i), column.unit);
       if (column.within.empty())
         json[std::string(column.key)] = std::move(value);
@@ -186,7 +189,7 @@ Json json_from_table(const Table& table, std::size_t rows_max) {
         json[std::string(column.within)][std::string(column.key)] = std::move(value);
     }
     for (const Column& column : table.columns)
-      if (!column.within.empty() && is_all_null(json[std::string(column.within)]))
+      if (!column.within.empty() && !is_left_out(column) && is_all_null(json[std::string(column.within)]))
         json[std::string(column.within)] = nullptr;
     list.push_back(std::move(json));
   }

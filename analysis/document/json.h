@@ -12,10 +12,11 @@
 
 namespace hbmscope {
 
-enum class Keys : std::uint8_t { with_old_ones, current };
+enum class Keys : std::uint8_t { with_old_ones, current };  // Current ones, for agents: without details, too.
 // The object of the document's parts. What is unknown is null.
 nlohmann::ordered_json json_from_document(const Document& document, Keys keys = Keys::with_old_ones);
-nlohmann::ordered_json json_from_table(const Table& table, std::size_t rows_max = static_cast<std::size_t>(-1));
+nlohmann::ordered_json json_from_table(const Table& table, std::size_t rows_max = static_cast<std::size_t>(-1),
+                                       Keys keys = Keys::with_old_ones);
 nlohmann::ordered_json json_from_value(const Value& value, Unit unit);
 
 // What an agent reads in one go: without what is unknown, and at most `characters` long. The longest lists are cut

@@ -1,6 +1,7 @@
 #include "analysis/document/text.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -15,18 +16,20 @@ std::string painted(const TextStyle& style, std::string_view text, Tone tone) {
   return style.paint && tone != Tone::plain ? style.paint(text, tone) : std::string(text);
 }
 
-// "Cumulative %" is "cumulative %" above the rows of a terminal; "KV cache" stays.
+// "Cumulative %" is "cumulative %" above the rows of a terminal; "KV cache" and "B - A" stay.
 std::string lower_title(std::string_view title) {
   std::string text(title);
-  const bool is_word = text.size() < 2 || !(text[1] >= 'A' && text[1] <= 'Z');
-  if (!text.empty() && is_word && text[0] >= 'A' && text[0] <= 'Z') text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  const bool is_word = text.size() > 1 && text[1] >= 'a' && text[1] <= 'z';
+  if (is_word && text[0] >= 'A' && text[0] <= 'Z') text[0] = static_cast<char>(text[0] - 'A' + 'a');
   return text;
 }
 
-std::vector<std::size_t> shown_columns(const Table& table) {
+std::vector<std::size_t> shown_columns(const Table& table, const TextStyle& style) {
   std::vector<std::size_t> shown;
-  for (std::size_t i = 0; i < table.columns.size(); ++i)
-    if (!table.columns[i].title.empty() && !table.columns[i].is_hidden) shown.push_back(i);
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const bool is_below = style.frames && table.columns[i].unit == Unit::stack;
+    if (!table.columns[i].title.empty() && !table.columns[i].is_hidden && !is_below) shown.push_back(i);
+  }
   return shown;
 }
 
@@ -55,6 +58,23 @@ PlaceText place_text(const CodeSite& place, std::size_t room, const TextStyle& s
           used + display_width(where)};
 }
 
+// Frames of your code say more than the library frames between them.
+std::string frames_text(const CodeStack& stack, const TextStyle& style) {
+  constexpr std::string_view indent = "            ";
+  CodeStack shown;
+  std::copy_if(stack.begin(), stack.end(), std::back_inserter(shown),
+               [](const CodeSite& one) { return !one.is_library; });
+  if (shown.empty()) shown = stack;
+  if (*style.frames > 0 && shown.size() > *style.frames) shown.resize(*style.frames);
+  std::string text;
+  for (const CodeSite& frame : shown) text += std::string(indent) + place_text(frame, 0, style).text + "\n";
+  if (stack.empty()) text += std::string(indent) + "(no stack)\n";
+  if (shown.size() < stack.size())
+    text += std::string(indent) +
+            painted(style, "and " + text_from_count_of(stack.size() - shown.size(), "more frame"), Tone::dim) + "\n";
+  return text;
+}
+
 // The column whose files are shortened when the terminal is too narrow; the number of columns if there is none.
 std::size_t find_place_column(const Table& table, const std::vector<std::size_t>& shown) {
   for (std::size_t i = 0; i < shown.size(); ++i)
@@ -63,7 +83,7 @@ std::size_t find_place_column(const Table& table, const std::vector<std::size_t>
 }
 
 std::string rows_text(const Table& table, const TextStyle& style) {
-  const std::vector<std::size_t> shown = shown_columns(table);
+  const std::vector<std::size_t> shown = shown_columns(table, style);
   const std::size_t count = rows_shown(table, style), place = find_place_column(table, shown);
   std::vector<std::size_t> widths(shown.size());
   std::vector<std::vector<std::string>> cells(count);
@@ -113,12 +133,17 @@ std::string rows_text(const Table& table, const TextStyle& style) {
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
+    if (!style.frames) continue;
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      const Value value = table.columns[i].unit == Unit::stack ? table.rows.cell(row, i) : Value();
+      if (const auto* stack = std::get_if<CodeStack>(&value)) text += frames_text(*stack, style);
+    }
   }
   return text;
 }
 
 std::string lines_text(const Table& table, const TextStyle& style) {
-  const std::vector<std::size_t> shown = shown_columns(table);
+  const std::vector<std::size_t> shown = shown_columns(table, style);
   std::string text;
   for (std::size_t row = 0; row < rows_shown(table, style); ++row) {
     std::string line;
@@ -132,7 +157,7 @@ std::string lines_text(const Table& table, const TextStyle& style) {
 }
 
 std::string list_text(const Table& table, const TextStyle& style) {
-  const std::vector<std::size_t> shown = shown_columns(table);
+  const std::vector<std::size_t> shown = shown_columns(table, style);
   std::string text;
   for (std::size_t row = 0; row < rows_shown(table, style); ++row) {
     std::string head, mark, body;

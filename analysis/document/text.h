@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "analysis/document/document.h"
@@ -14,6 +15,9 @@ struct TextStyle {
   std::function<std::string(std::string_view text, Tone tone)> paint = {};
   std::size_t width = 0;   // File names are shortened to stay within it. 0 means never.
   bool shows_all = false;  // All rows of all tables.
+  // Below each row so many frames of its stack, those of your code if there are any, 0: all; otherwise a stack is a
+  // cell.
+  std::optional<std::size_t> frames = {};
 };
 
 std::string text_from_document(const Document& document, const TextStyle& style = {});

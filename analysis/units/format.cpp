@@ -132,12 +132,17 @@ std::string text_from_value(std::int64_t value, std::string_view unit) {
   if (unit == "bytes") return text_from_bytes(value);
   if (unit == "count" || unit.empty()) return text_from_count(value);
   if (unit == "nanoseconds") return (value < 0 ? "-" : "") + nanoseconds_text(magnitude_of(value));
+  if (unit == hundredths_of_percent) return text_from_known_share(static_cast<double>(value) / 10'000);
   return fmt::format("{} {}", exact_text_from_count(value), unit);
 }
 
 std::string delta_text_from_value(std::int64_t value, std::string_view unit) {
   if (unit == "bytes") return delta_text_from_bytes(value);
   if (unit == "count" || unit.empty()) return delta_text_from_count(value);
+  if (unit == hundredths_of_percent) {
+    if (magnitude_of(value) < 5) return "0.0 points";  // Below the displayed precision.
+    return fmt::format("{}{:.1f} points", value < 0 ? minus_sign : "+", static_cast<double>(magnitude_of(value)) / 100);
+  }
   std::string text = text_from_value(value, unit);
   if (value == 0) return text;
   return value < 0 ? std::string(minus_sign) + text.substr(1) : "+" + text;

@@ -54,7 +54,10 @@ std::string text_from_known_share(const std::optional<double>& share);       // 
 std::string text_from_fraction(double share, int digits = 1);                // 0.372: "37.2 %"; digits after the point
 std::string delta_text_from_share(std::int64_t before, std::int64_t after);  // growth: "+5.1 %", "new"
 
-// A value in the unit that the profile names ("bytes", "count", "nanoseconds", ...).
+// A share as an integer: 3720 is "37.2 %", and as a change "+37.2 points".
+inline constexpr std::string_view hundredths_of_percent = "hundredths_of_percent";
+
+// A value in the unit that the profile names ("bytes", "count", "nanoseconds", ...), or in hundredths_of_percent.
 std::string text_from_value(std::int64_t value, std::string_view unit);
 std::string delta_text_from_value(std::int64_t value, std::string_view unit);  // "+1.20 ms", "−3"
 

@@ -11,7 +11,6 @@
 
 #include "analysis/model/import_statistics.h"
 #include "analysis/query/call_tree.h"
-#include "analysis/query/diff.h"
 #include "analysis/query/groups.h"
 #include "analysis/query/summary.h"
 #include "analysis/query/top.h"
@@ -28,7 +27,6 @@ nlohmann::ordered_json json_from_group_rows(const std::vector<GroupRow>& rows); 
 nlohmann::ordered_json json_from_neighbours(const ProfileView& view, const Neighbours& neighbours);
 nlohmann::ordered_json json_from_call_tree(const ProfileView& view, const CallTree& tree);
 nlohmann::ordered_json json_from_import(const ImportStatistics& import);
-nlohmann::ordered_json json_from_diff(const ProfileDiff& diff, std::size_t limit);
 nlohmann::ordered_json json_from_series(const std::vector<SeriesPoint>& points);
 
 std::string text_from_json(const nlohmann::ordered_json& json);  // Indented by two, with a trailing newline.

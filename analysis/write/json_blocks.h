@@ -1,16 +1,13 @@
-// Blocks as JSON: live ones, the history of an address, and differences between two traces. app/cli/JSON.md describes
-// the schema.
+// Blocks as JSON: live ones, and the history of an address. app/cli/JSON.md describes the schema.
 #pragma once
 
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "analysis/query/block_diff.h"
 #include "analysis/query/block_history.h"
 #include "analysis/query/block_labels.h"
 #include "analysis/query/block_list.h"
-#include "analysis/query/job_facts.h"
 
 namespace hbmscope {
 
@@ -26,9 +23,5 @@ nlohmann::ordered_json json_from_block_list(const Trace& trace, const std::vecto
 nlohmann::ordered_json json_from_address_history(const Stream& stream, const AddressHistory& history,
                                                  std::size_t limit);
 std::string_view text_from_held_end(HeldEnd how);  // "freed", "moved", "heap_gone", "not_listed", "lives"
-
-nlohmann::ordered_json json_from_settings(const std::vector<SettingChange>& settings);
-nlohmann::ordered_json json_from_block_diff(const BlockDiff& diff,
-                                            std::size_t limit);  // At most `limit` rows; 0 means all.
 
 }  // namespace hbmscope

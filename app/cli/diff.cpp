@@ -1,119 +1,30 @@
 // hbmscope diff: the changes, always as now - baseline.
-#include <algorithm>
-#include <cstdio>
+#include <memory>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "analysis/answers/diff.h"
 #include "analysis/judge/gate.h"
-#include "analysis/model/clamped.h"
 #include "analysis/query/diff.h"
-#include "analysis/units/format.h"
-#include "analysis/units/utf8.h"
-#include "analysis/write/json.h"
+#include "app/cli/answer_text.h"
 #include "app/cli/cli.h"
 #include "app/cli/diff_traces.h"
-#include "app/cli/figure_text.h"
 #include "app/cli/gate.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
-#include "app/cli/report_text.h"
+#include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
 namespace {
 
-Ink ink_of(Change change) {
-  if (change == Change::grown || change == Change::added) return Ink::bad;
-  if (change == Change::shrunk || change == Change::gone) return Ink::good;
-  return Ink::dim;
-}
-
-std::string change_columns(const Weight& baseline, const Weight& now, const std::string& unit) {
-  const TextPair sizes = texts_from_values(baseline.bytes, now.bytes, unit);
-  const std::int64_t delta = clamped_difference(now.bytes, baseline.bytes);
-  const std::int64_t delta_count = clamped_difference(now.count, baseline.count);
-  return fmt::format("{}  {}  {:>10} -> {:<10}  {}", pad_left(delta_text_from_value(delta, unit), 10),
-                     pad_left(delta_text_from_share(baseline.bytes, now.bytes), 9), sizes.first, sizes.second,
-                     pad_left(delta_text_from_count(delta_count), 6));
-}
-
-std::string group_changes(const std::vector<GroupDiffRow>& rows, std::string_view head, const std::string& unit,
-                          const Terminal& terminal) {
-  if (rows.empty() || (rows.size() == 1 && !rows.front().name)) return {};
-  std::string text = terminal.paint(fmt::format("\n{:>10}  {:>9}  {:>24}  {:>6}  by {}", "change", "",
-                                                "baseline -> now   ", "count", head),
-                                    Ink::dim) +
-                     "\n";
-  for (const GroupDiffRow& group : rows)
-    text += fmt::format("{}  {}\n", change_columns(group.baseline, group.now, unit),
-                        group.name ? printable(*group.name) : "(unknown)");
-  return text;
-}
-
-std::string stack_text(const ProfileDiff& diff, const DiffRow& stack, const DiffOptions& options,
-                       const Terminal& terminal) {
-  std::string text = fmt::format("{}  {}\n", change_columns(stack.baseline, stack.now, printable(diff.unit)),
-                                 terminal.paint(text_from_change(stack.change), ink_of(stack.change)));
-  // Frames of your code say more than the library frames between them. If there are none, use the innermost frames.
-  std::vector<const Frame*> own, all;
-  for (const FrameIndex index : stack.stack) {
-    const Frame& frame = diff.frame_table[row(index)];
-    all.push_back(&frame);
-    if (!frame.is_library) own.push_back(&frame);
-  }
-  const std::vector<const Frame*>& frames = own.empty() ? all : own;
-  const std::size_t shown = options.frames == 0 ? frames.size() : std::min(frames.size(), options.frames);
-  for (std::size_t i = 0; i < shown; ++i) text += "            " + text_from_frame(*frames[i], terminal) + "\n";
-  if (all.empty()) text += "            (no stack)\n";
-  if (shown < all.size())
-    text += terminal.paint(fmt::format("            and {}", text_from_count_of(all.size() - shown, "more frame")),
-                           Ink::dim) +
-            "\n";
-  return text;
-}
-
-std::string diff_text(const ProfileDiff& diff, const std::optional<TraceDiff>& traces, const DiffOptions& options) {
-  const Terminal terminal = Terminal::of_stdout();
-  const std::string unit = printable(diff.unit);
-  std::string text = terminal.paint(fmt::format("now: {}   baseline: {}   (change = now - baseline)",
-                                                printable(diff.now_name), printable(diff.baseline_name)),
-                                    Ink::bold) +
-                     "\n";
-  if (traces) text += text_before_diff(*traces, terminal) + text_from_heaps(*traces, terminal);
-  text += fmt::format("{}  total\n", change_columns(diff.baseline, diff.now, unit));
-  if (diff.baseline.unknown + diff.now.unknown > 0)
-    text += fmt::format("{} programs of unknown size in the baseline, {} now; no sum includes them.\n",
-                        text_from_count(diff.baseline.unknown), text_from_count(diff.now.unknown));
-  text += group_changes(diff.devices, "device", unit, terminal) + group_changes(diff.kinds, "kind", unit, terminal);
-
-  if (traces) text += text_from_blocks(*traces, options, terminal);
-
-  const auto changed =
-      std::count_if(diff.stacks.begin(), diff.stacks.end(), [](const DiffRow& s) { return s.change != Change::same; });
-  text += terminal.paint(fmt::format("\n{:>10}  {:>9}  {:>24}  {:>6}  stacks, matched by {}, largest change first",
-                                     "change", "", "baseline -> now   ", "count",
-                                     diff.match == StackMatch::line ? "function, file and line" : "function and file"),
-                         Ink::dim) +
-          "\n";
-  std::size_t shown = 0;
-  for (const DiffRow& stack : diff.stacks) {
-    if (stack.change == Change::same || (options.top != 0 && shown == options.top)) break;
-    text += stack_text(diff, stack, options, terminal);
-    ++shown;
-  }
-  if (changed == 0)
-    text += "no stack changed\n";
-  else if (static_cast<std::size_t>(changed) > shown)
-    text += terminal.paint(fmt::format("{} of {} changed stacks; --top 0 prints all", shown, text_from_count(changed)),
-                           Ink::dim) +
-            "\n";
-  if (diff.is_by_file_name)
-    text += "\nOne side has no paths (convert --strip-paths): files are matched by name, without folders.\n";
-  text +=
-      fmt::format("\n{} of the bytes of both sides are in stacks that only one side has{}.\n",
-                  text_from_share(diff.unmatched_bytes, diff.compared_bytes),
-                  diff.match == StackMatch::function ? " (line numbers are ignored; --match line compares them)" : "");
-  return text;
+Result<std::string> text_of(const std::shared_ptr<const ProfileDiff>& diff, const std::optional<TraceDiff>& traces,
+                            const DiffOptions& options) {
+  const bool is_json = options.json || options.brief > 0;
+  const Document document = describe_diff(diff, traces ? &*traces : nullptr, {options.top, is_json});
+  if (is_json) return text_from_answer(document, {{"format", traces ? traces->now.format : "pprof"}}, options.brief);
+  TextStyle style = Terminal::of_stdout().style();
+  style.frames = options.frames;
+  return text_from_document(document, style);
 }
 
 enum class End { first, last };
@@ -142,7 +53,7 @@ int run_diff(const DiffOptions& options) {
           options.used.refuse({"--relative"}, "does not apply to diff, which prints percentages of the change");
       !allowed)
     return fail(allowed.error());
-  if (options.json)
+  if (options.json || options.brief > 0)
     if (auto allowed = options.used.refuse({"--frames"}, "does not apply to JSON, which has whole stacks"); !allowed)
       return fail(allowed.error());
   auto files = expand_files(options.files);
@@ -189,18 +100,16 @@ int run_diff(const DiffOptions& options) {
   if (!baseline) return fail(baseline.error());
   if (!now) return fail(now.error());
   if (const auto mismatch = find_mismatch(*baseline, *now)) return fail(*mismatch);
-  const ProfileDiff diff =
-      compute_diff(*baseline, *now, options.match == "line" ? StackMatch::line : StackMatch::function);
+  const auto diff = std::make_shared<const ProfileDiff>(
+      compute_diff(*baseline, *now, options.match == "line" ? StackMatch::line : StackMatch::function));
   const auto heap = find_compared_heap(*after, options.heap);
   if (!heap) return fail(heap.error());
   const std::optional<TraceDiff> traces = compute_trace_diff(*before, *after, *heap);
-  const auto json_text = [&] {
-    const auto json = json_from_diff(diff, options.top);
-    return text_from_json(traces ? json_with_traces(json, *traces, options.top) : json);
-  };
   const auto failure =
-      options.gate.condition.empty() ? std::optional<std::string>() : find_gate_failure(options.gate.condition, diff);
-  return print_with_gate(options.json ? json_text() : diff_text(diff, traces, options), options.gate, failure);
+      options.gate.condition.empty() ? std::optional<std::string>() : find_gate_failure(options.gate.condition, *diff);
+  const Result<std::string> text = text_of(diff, traces, options);
+  if (!text) return fail(text.error());
+  return print_with_gate(*text, options.gate, failure);
 }
 
 }  // namespace hbmscope::cli

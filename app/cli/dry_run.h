@@ -1,11 +1,9 @@
-// What a run on emulated devices left behind, for its verdict (analysis/judge/dry_run.h), and the verdict as JSON.
+// What a run on emulated devices left behind, for its verdict (analysis/judge/dry_run.h).
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
-
-#include <nlohmann/json_fwd.hpp>
 
 #include "analysis/judge/dry_run.h"
 #include "app/cli/emulated_machine.h"
@@ -25,7 +23,6 @@ struct DryRunSources {
   std::optional<TpuRun> tpu = {};  // What is known of an emulated slice before its account is read.
 };
 DryRun read_dry_run(const DryRunSources& sources);
-nlohmann::ordered_json json_from_dry_run(const DryRun& run);
 
 // Puts the plans next to the recording: "train.programs" for "train.hbm". Other files of that folder stay.
 void keep_plans(const std::string& recording, TpuRun& run);

@@ -30,11 +30,6 @@ constexpr const char* jax_seen_to_work = "0.4.38, 0.6.2, 0.10.2 and 0.12.0.1";
 constexpr const char* torch_seen_to_work = "2.4.1, 2.6.0, 2.9.1 and 2.15.0";
 constexpr const char* tensorflow_seen_to_work = "2.20.0";
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
 std::string with(const std::string& value, const std::string& others, const char* separator) {
   return others.empty() ? value : value + separator + others;
 }
@@ -51,7 +46,7 @@ std::vector<std::string> libraries_in(const fs::path& folder) {
 // As a shell finds it; empty if it doesn't.
 std::string find_in_path(const std::string& program) {
   if (program.find('/') != std::string::npos) return program;
-  const std::string path = variable("PATH");
+  const std::string path = environment_variable("PATH");
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find(':', begin), path.size());
     const std::string file = path.substr(begin, end - begin) + "/" + program;
@@ -88,7 +83,7 @@ std::string find_python_of_script(const std::string& script) {
 
 std::string find_doubt(const std::vector<std::string>& command, const FoundPython& python) {
   if (std::string isolation = find_isolation(command, python); !isolation.empty()) return isolation;
-  if (const std::string platforms = variable("JAX_PLATFORMS");
+  if (const std::string platforms = environment_variable("JAX_PLATFORMS");
       !platforms.empty() && platforms.find("cuda") == std::string::npos && platforms.find("gpu") == std::string::npos)
     return "JAX_PLATFORMS is " + printable(platforms);
   if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -121,12 +116,13 @@ std::optional<Error> find_static_runtime(const std::string& program) {
 // depends on the packages.
 void set_variables(const fs::path& folder, EmulatedProgram& program) {
   const auto set = [&](const char* name, std::string value) { program.variables.emplace_back(name, std::move(value)); };
-  set("LD_LIBRARY_PATH", with((folder / "lib").string(), variable("LD_LIBRARY_PATH"), ":"));
-  set("PYTHONPATH", with((folder / "python").string(), variable("PYTHONPATH"), ":"));
+  set("LD_LIBRARY_PATH", with((folder / "lib").string(), environment_variable("LD_LIBRARY_PATH"), ":"));
+  set("PYTHONPATH", with((folder / "python").string(), environment_variable("PYTHONPATH"), ":"));
   // JAX asks the driver for versions of libraries that aren't there.
   set("JAX_SKIP_CUDA_CONSTRAINTS_CHECK", "1");
   // Kernels do nothing, so trying out several of them decides nothing, and takes memory and time.
-  if (const std::string flags = variable("XLA_FLAGS"); flags.find("xla_gpu_autotune_level") == std::string::npos)
+  if (const std::string flags = environment_variable("XLA_FLAGS");
+      flags.find("xla_gpu_autotune_level") == std::string::npos)
     set("XLA_FLAGS", with("--xla_gpu_autotune_level=0", flags, " "));
 }
 
@@ -148,6 +144,11 @@ std::string text_from_frameworks(const FoundFrameworks& found) {
 }
 
 }  // namespace
+
+std::string environment_variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
 
 FoundPython find_python(const std::vector<std::string>& command) {
   const bool is_started = is_starter(command.front());

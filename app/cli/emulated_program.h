@@ -11,6 +11,8 @@
 namespace hbmscope::cli {
 
 // The frameworks of the program's Python, as python_probe.h finds them.
+std::string environment_variable(const char* name);  // Empty: not set.
+
 struct FoundFrameworks {
   bool is_python = false;     // Otherwise the rest is unknown.
   std::string jax, torch;     // Versions. Empty if not installed.

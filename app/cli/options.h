@@ -62,7 +62,7 @@ struct DiffOptions {
   std::string from;  // The time of the baseline. Empty means the same time as now.
   std::string same;  // For two traces, instead of `from`: "time" or "requests", the same as now.
   std::string heap;  // For traces, the name of the heap to compare. Empty means the most relevant one.
-  std::size_t top = 15, frames = 4;
+  std::size_t top = 15, frames = 4, brief = 0;
   bool json = false;
 };
 

@@ -10,14 +10,15 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "allocator/emulated/accounts/accounts.h"
+#include "analysis/answers/dry_run.h"
+#include "analysis/document/text.h"
 #include "analysis/judge/gate.h"
 #include "analysis/query/job_facts.h"
 #include "analysis/units/utf8.h"
-#include "analysis/write/json.h"
 #include "analysis/write/recording.h"
+#include "app/cli/answer_text.h"
 #include "app/cli/cli.h"
 #include "app/cli/display.h"
 #include "app/cli/dry_run.h"
@@ -193,7 +194,7 @@ int run_job(const RunOptions& options, bool has_window) {
   if (flight.is_open()) settings.stderr_tail = &flight.stderr_tail();
   settings.may_run_unobserved = true;
   if (options.record.empty()) settings.recording_name = serve::RecordingName::made_up;
-  if (dry_run) dry_run->apply_to(settings, options.json);
+  if (dry_run) dry_run->apply_to(settings, options.json || options.brief > 0);
   if (const auto failed = job.start(options.command, path, settings)) return *failed;
   report_far_start();
   std::optional<TpuProgress> progress;
@@ -221,8 +222,11 @@ int run_job(const RunOptions& options, bool has_window) {
     DryRun run = read_dry_run(dry_run->sources_after(job, has_memory_dumps));
     if (run.tpu) keep_plans(run.recording, *run.tpu);
     keep_verdict(run);
-    if (!print_to_stdout(options.json ? text_from_json(json_from_dry_run(run)) : text_from_dry_run(run)))
-      return exit_unreadable;
+    const Result<std::string> verdict = options.json || options.brief > 0
+                                            ? text_from_answer(describe_dry_run(run), {}, options.brief)
+                                            : text_from_document(describe_dry_run(run), Terminal::of_stdout().style());
+    if (!verdict) return fail(verdict.error());
+    if (!print_to_stdout(*verdict)) return exit_unreadable;
     if (job.exit_code() == 0) return exit_code_of_gate(options.gate, find_gate_failure(options.gate.condition, run));
   }
   return job.exit_code();

@@ -25,6 +25,7 @@ struct RunOptions {
   std::uint32_t runs_ahead = 0;        // TPUs: how many executions are in flight.
   std::string device_bytes;            // Their memory, "40GiB". Empty means as the catalogue says.
   bool json = false;                   // The verdict of a dry run.
+  std::size_t brief = 0;               // So many characters of it at most. 0 means all of it.
   GateOptions gate;                    // Checked after a dry run that ended well. Empty means no condition.
   std::vector<std::string> sweep;      // "batch=4,8,16": a dry run for each value.
   std::string largest;                 // The name of a sweep: only the largest value that fits.

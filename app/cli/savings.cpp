@@ -5,18 +5,15 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "analysis/answers/savings.h"
 #include "analysis/diagnose/savings_pool.h"
+#include "analysis/document/text.h"
 #include "analysis/judge/gate.h"
-#include "analysis/query/profile_view.h"
 #include "analysis/read/source/read_source.h"
-#include "analysis/trace/moment.h"
 #include "analysis/trace/stream_names.h"
 #include "analysis/units/format.h"
-#include "analysis/units/utf8.h"
-#include "analysis/write/json.h"
-#include "analysis/write/json_optional.h"
+#include "app/cli/answer_text.h"
 #include "app/cli/cli.h"
 #include "app/cli/gate.h"
 #include "app/cli/load.h"
@@ -27,196 +24,6 @@ namespace {
 
 constexpr std::size_t pool_sites_max = 64;  // Each is a replay of all requests.
 
-// How a kind of site is called, and what the rest lacks.
-struct SiteWords {
-  std::string_view option, many, title, rest;
-  SiteBy by;
-};
-constexpr SiteWords site_words[] = {
-    {"line", "lines", "your code", "has no line of your code", SiteBy::line},
-    {"function", "functions", "your function", "has no function of your code", SiteBy::function},
-    {"category", "categories", "category", "has no known category", SiteBy::category},
-    {"tag", "tags", "tag", "has no tag", SiteBy::tag}};
-
-struct SavingsReport {
-  const Trace& trace;
-  HeapKey key;
-  std::string heap;  // Its name.
-  const SiteWords& words;
-  const Savings& savings;
-  const std::optional<PoolSavings>& pool;  // For the shown rows.
-  std::size_t top;                         // 0: all.
-
-  const Stream& stream() const { return trace.streams[key.stream]; }
-  std::size_t shown() const { return top == 0 ? savings.sites.size() : std::min(top, savings.sites.size()); }
-};
-
-// Nothing if the source has no times, or if the point is before its first event.
-std::optional<std::int64_t> since_start_ns(const Stream& stream, const UsePoint& point) {
-  if (!stream.has_times() || point.position == 0) return std::nullopt;
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(point.time_ns) -
-                                   static_cast<std::uint64_t>(stream.first_time_ns()));
-}
-
-// "after 1,234 events, 12.500000 s"
-std::string place_text(const Stream& stream, const UsePoint& point) {
-  if (point.position == 0) return "at the start, before the first event";
-  std::string text = "after " + text_from_count_of(point.position, "event");
-  if (const auto ns = since_start_ns(stream, point)) text += ", " + seconds_text(*ns);
-  return text;
-}
-
-// "2.10 GiB (after 1,234 events, 12.500000 s)"
-std::string next_peak_text(const Stream& stream, const UsePoint& point) {
-  const std::string bytes = text_from_bytes(point.in_use_bytes);
-  return point.in_use_bytes == 0 ? bytes : fmt::format("{} ({})", bytes, place_text(stream, point));
-}
-
-std::string short_site_text(const Site& site) {
-  if (!site.has_frame()) return printable(site.name);
-  const std::string file = printable(file_title(site.file));
-  return site.line > 0 ? fmt::format("{}:{}", file, site.line) : fmt::format("{} ({})", printable(site.function), file);
-}
-std::string site_text(const Site& site) {
-  if (!site.has_frame() || site.line == 0) return short_site_text(site);
-  return printable(site.function) + "  " + short_site_text(site);
-}
-
-std::string savings_head_text(const SavingsReport& report) {
-  const Savings& savings = report.savings;
-  std::string text = fmt::format("The peak of {} is {} ({}).", printable(report.heap),
-                                 text_from_bytes(savings.peak.in_use_bytes), place_text(report.stream(), savings.peak));
-  if (savings.is_inexact) text += " It is inexact: events were lost, or sizes or a part of the history are unknown.";
-  const SiteSaving *best = nullptr, *most = nullptr;
-  for (const SiteSaving& row : savings.sites) {
-    if (!row.site.can_change) continue;
-    if (best == nullptr) best = &row;
-    if (most == nullptr || row.bytes_at_peak > most->bytes_at_peak) most = &row;
-  }
-  if (best == nullptr) return text + fmt::format(" What it holds {}.", report.words.rest);
-  const std::string held = fmt::format("{} ({})", short_site_text(most->site), text_from_bytes(most->bytes_at_peak));
-  const std::string most_text = fmt::format("the {} that holds the most at the peak", report.words.option);
-  if (best->saves_bytes == 0)
-    return text + fmt::format(" No {} lowers it alone. Without {}, {}, the next peak is as high, {}.",
-                              report.words.option, most_text, held, place_text(report.stream(), most->next_peak));
-  text +=
-      fmt::format(" Removing {} would lower it by {}", short_site_text(best->site), text_from_bytes(best->saves_bytes));
-  if (most == best) return text + fmt::format("; it is also {} ({}).", most_text, text_from_bytes(most->bytes_at_peak));
-  return text + fmt::format("; {}, {}, would save {}: the next peak is {}.", most_text, held,
-                            text_from_bytes(most->saves_bytes), place_text(report.stream(), most->next_peak));
-}
-
-std::string savings_table(const SavingsReport& report, const std::vector<SiteSaving>& sites, std::size_t shown,
-                          const Terminal& terminal) {
-  std::vector<std::vector<std::string>> rows;
-  // Known of the rows themselves, not of those of a set.
-  const PoolSavings* pool = report.pool && &sites == &report.savings.sites ? &*report.pool : nullptr;
-  for (const SiteSaving& row : sites) {
-    if (rows.size() == shown) break;
-    const auto ns = since_start_ns(report.stream(), row.next_peak);
-    const bool has_peak = row.next_peak.in_use_bytes > 0;
-    rows.push_back({text_from_bytes(row.saves_bytes), text_from_bytes(row.next_peak.in_use_bytes),
-                    has_peak ? text_from_position(report.trace, report.key.stream, row.next_peak.position) : "–",
-                    ns ? seconds_text(*ns) : std::string(), text_from_bytes(row.bytes_at_peak), site_text(row.site)});
-    if (pool != nullptr)
-      rows.back().insert(rows.back().begin() + 1, text_from_value(pool->saves_bytes[rows.size() - 1], "bytes"));
-  }
-  std::vector<TextColumn> columns = {{"saves", true}, {"next peak", true},        {"at", true},
-                                     {"time", true},  {"held at the peak", true}, {report.words.title, false}};
-  if (pool != nullptr) columns.insert(columns.begin() + 1, {"of the pool", true});
-  return text_from_columns(columns, rows, terminal.style());
-}
-
-std::string savings_set_text(const SavingsReport& report, const SavingsSet& set, const Terminal& terminal) {
-  const SiteWords& words = report.words;
-  const std::string wanted = text_from_bytes(set.wanted_bytes), saved = text_from_bytes(set.saves_bytes);
-  const std::string next = next_peak_text(report.stream(), set.next_peak);
-  if (!set.is_reached)
-    return fmt::format(
-        "\nThe peak can't fall by {}: without all {} together it would fall by {}, to {}. "
-        "The rest {}.\n",
-        wanted, words.many, saved, next, words.rest);
-  const bool is_one = set.sites.size() == 1;
-  std::string text =
-      fmt::format("\nRemoving {} would lower the peak by {}, to {}.",
-                  is_one ? fmt::format("this {}", words.option)
-                         : fmt::format("these {} {} together", text_from_count(set.sites.size()), words.many),
-                  saved, next);
-  if (!set.is_smallest)
-    text += fmt::format(" They were chosen one by one: fewer {} may be enough.", words.many);
-  else if (is_one)
-    text += fmt::format(" No other {} that saves {} holds less at the peak.", words.option, wanted);
-  else
-    text += fmt::format(" Fewer {} can't save {}.", words.many, wanted);
-  return text + "\n\n" + savings_table(report, set.sites, set.sites.size(), terminal);
-}
-
-std::string savings_text(const SavingsReport& report, const Terminal& terminal) {
-  std::string text =
-      savings_head_text(report) + "\n\n" + savings_table(report, report.savings.sites, report.shown(), terminal);
-  if (report.shown() < report.savings.sites.size())
-    text += terminal.paint(fmt::format("{} of {} {}; --top 0 prints all", report.shown(),
-                                       text_from_count(report.savings.sites.size()), report.words.many),
-                           Ink::dim) +
-            "\n";
-  if (report.pool && report.shown() > 0)
-    text += fmt::format("The pool's peak is {} in a replay of all requests ({}).\n",
-                        text_from_bytes(report.pool->peak_pool_bytes), text_from_confidence(report.pool->confidence));
-  if (report.savings.set) text += savings_set_text(report, *report.savings.set, terminal);
-  return text;
-}
-
-nlohmann::ordered_json json_from_site(const Site& site) {
-  if (!site.has_frame()) return {{"name", valid_utf8(site.name)}};
-  nlohmann::ordered_json json = {{"function", valid_utf8(site.function)}, {"file", valid_utf8(site.file)}};
-  if (site.line > 0) json["line"] = site.line;
-  return json;
-}
-nlohmann::ordered_json json_from_saving(const Stream& stream, const SiteSaving& row,
-                                        std::optional<std::int64_t> saves_pool_bytes = {}) {
-  return {{"site", json_from_site(row.site)},
-          {"bytes_at_peak", row.bytes_at_peak},
-          {"saves_bytes", row.saves_bytes},
-          {"saves_pool_bytes", or_null(saves_pool_bytes)},
-          {"next_peak_bytes", row.next_peak.in_use_bytes},
-          {"next_peak_event", row.next_peak.position},
-          {"next_peak_since_start_ns", or_null(since_start_ns(stream, row.next_peak))}};
-}
-
-nlohmann::ordered_json json_from_savings(const SavingsReport& report) {
-  const Savings& savings = report.savings;
-  nlohmann::ordered_json json = {
-      {"schema", json_schema},
-      {"heap", valid_utf8(report.heap)},
-      {"by", report.words.option},
-      {"peak_bytes", savings.peak.in_use_bytes},
-      {"peak_event", savings.peak.position},
-      {"peak_since_start_ns", or_null(since_start_ns(report.stream(), savings.peak))},
-      {"peak_is_inexact", savings.is_inexact},
-      {"peak_pool_bytes",
-       report.pool ? nlohmann::ordered_json(report.pool->peak_pool_bytes) : nlohmann::ordered_json(nullptr)},
-      {"pool_figures", report.pool ? nlohmann::ordered_json(text_from_confidence(report.pool->confidence))
-                                   : nlohmann::ordered_json(nullptr)},
-      {"sites", savings.sites.size()},
-      {"savings", nlohmann::ordered_json::array()}};
-  for (std::size_t i = 0; i < report.shown(); ++i)
-    json["savings"].push_back(json_from_saving(
-        report.stream(), savings.sites[i], report.pool ? std::optional(report.pool->saves_bytes[i]) : std::nullopt));
-  if (!savings.set) return json;
-  const SavingsSet& set = *savings.set;
-  nlohmann::ordered_json& lower = json["lower_by"];
-  lower = {{"wanted_bytes", set.wanted_bytes},
-           {"is_reached", set.is_reached},
-           {"is_smallest", set.is_smallest},
-           {"saves_bytes", set.saves_bytes},
-           {"next_peak_bytes", set.next_peak.in_use_bytes},
-           {"next_peak_event", set.next_peak.position},
-           {"next_peak_since_start_ns", or_null(since_start_ns(report.stream(), set.next_peak))},
-           {"savings", nlohmann::ordered_json::array()}};
-  for (const SiteSaving& row : set.sites) lower["savings"].push_back(json_from_saving(report.stream(), row));
-  return json;
-}
-
 constexpr WhereField savings_gate_fields[] = {{"site", FieldKind::text, "the line, function, category or tag", {}},
                                               {"peak", FieldKind::bytes, "the peak of the heap", {}},
                                               {"saves", FieldKind::bytes, "what the peak falls without the site", {}},
@@ -225,7 +32,7 @@ constexpr WhereField savings_gate_fields[] = {{"site", FieldKind::text, "the lin
 std::vector<GateSubject> subjects_of(const SavingsReport& report) {
   std::vector<GateSubject> subjects;
   for (const SiteSaving& row : report.savings.sites) {
-    GateSubject& subject = subjects.emplace_back(site_text(row.site));
+    GateSubject& subject = subjects.emplace_back(text_from_site(row.site));
     subject.set("site", subject.name());
     subject.set("peak", report.savings.peak.in_use_bytes);
     subject.set("saves", row.saves_bytes);
@@ -269,8 +76,7 @@ int run_savings(const SavingsOptions& options) {
   if (!source) return fail(source.error());
   const auto heap = find_heap_with_history(*source, options.heap);
   if (!heap) return fail(heap.error());
-  const SiteWords& words = *std::find_if(std::begin(site_words), std::end(site_words),
-                                         [&](const SiteWords& one) { return one.option == options.by; });
+  const SiteWords& words = *find_site_words(options.by);
   PassControl control;
   std::optional<Savings> savings;
   {
@@ -292,9 +98,12 @@ int run_savings(const SavingsOptions& options) {
   }
   const SavingsReport report{*source->trace, *heap,      labels[heap->stream][heap->heap], words, *savings,
                              pool,           options.top};
-  const std::string text =
-      options.json ? text_from_json(json_from_savings(report)) : savings_text(report, Terminal::of_stdout());
-  return print_with_gate(text, options.gate,
+  const Document document = describe_savings(report);
+  const bool is_json = options.json || options.brief > 0;
+  const Result<std::string> text = is_json ? text_from_answer(document, {}, options.brief)
+                                           : text_from_document(document, Terminal::of_stdout().style());
+  if (!text) return fail(text.error());
+  return print_with_gate(*text, options.gate,
                          find_gate_failure(options.gate.condition, savings_gate_fields, subjects_of(report)));
 }
 

@@ -17,6 +17,7 @@ struct SavingsOptions {
   std::string max_size = "4GiB";
   GateOptions gate;  // Empty: no condition.
   bool json = false;
+  std::size_t brief = 0;  // So many characters of JSON at most; 0: all of it.
 };
 
 int run_savings(const SavingsOptions& options);  // Returns the exit code.

@@ -2,30 +2,26 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/judge/dry_run.h"
+#include "analysis/answers/dry_run.h"
+#include "analysis/document/json.h"
+#include "analysis/document/text.h"
 #include "analysis/read/tpu_workload/open_workload.h"
-#include "analysis/units/utf8.h"
 #include "app/cli/tpu_run.h"
 
 namespace hbmscope::cli {
-namespace {
-
-std::optional<RecordedVerdict> verdict_of_dry_run(const Source& source) {
-  return source.trace ? find_recorded_verdict(*source.trace) : std::nullopt;
-}
-
-}  // namespace
 
 std::string verdict_text(const Source& source, const Terminal& terminal) {
   if (source.workload) return text_from_verdict(*source.workload->now, terminal) + "\n";
-  const auto verdict = verdict_of_dry_run(source);
-  return verdict ? printable_lines(verdict->text) + "\n" : std::string();
+  const std::string text =
+      source.trace ? text_from_document(describe_recorded_verdict(*source.trace), terminal.style()) : "";
+  return text.empty() ? text : text + "\n";
 }
 
 nlohmann::ordered_json with_verdict(nlohmann::ordered_json json, const Source& source) {
   if (source.workload) json["workload"] = json_from_verdict(*source.workload->now);
-  if (const auto verdict = verdict_of_dry_run(source))
-    json["dry_run"] = {{"outcome", valid_utf8(verdict->outcome)}, {"text", valid_utf8(verdict->text)}};
+  if (!source.trace) return json;
+  const Document verdict = describe_recorded_verdict(*source.trace);
+  if (!verdict.parts.empty()) json[verdict.key] = json_from_document(verdict);
   return json;
 }
 

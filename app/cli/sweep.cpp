@@ -14,6 +14,7 @@
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
+#include "app/cli/answer_text.h"
 #include "app/cli/cli.h"
 #include "app/cli/dry_run.h"
 #include "app/cli/emulated_machine.h"
@@ -362,7 +363,10 @@ int run_sweep(const RunOptions& options) {
     sweep.run_all();
   else
     sweep.find_largest();
-  if (!print_to_stdout(options.json ? text_from_json(sweep.json()) : sweep.text())) return exit_unreadable;
+  const bool is_json = options.json || options.brief > 0;
+  const Result<std::string> text = is_json ? text_from_answer(sweep.json(), options.brief) : sweep.text();
+  if (!text) return fail(text.error());
+  if (!print_to_stdout(*text)) return exit_unreadable;
   if (work.stop_signal() != 0) return 128 + work.stop_signal();
   return sweep.has_all_verdicts() ? exit_ok : exit_unreadable;
 }

@@ -65,7 +65,7 @@ Json json_from_padding(const ArrayPadding& padding) {
 
 namespace {
 
-constexpr std::size_t rows_shown = 40, name_width_max = 48;
+constexpr std::size_t listing_rows_shown = 40, name_width_max = 48;
 
 struct Listing {
   const tpu::Generation* generation = nullptr;
@@ -100,7 +100,7 @@ std::string text_of(const Listing& listing, const Terminal& terminal) {
   std::string text =
       fmt::format("On {}, with each array whole on one device; emulated with the compiler's rules for arguments.\n",
                   listing.generation->name);
-  const std::size_t shown = std::min(listing.arrays.size(), rows_shown);
+  const std::size_t shown = std::min(listing.arrays.size(), listing_rows_shown);
   std::size_t width = 4;
   for (std::size_t i = 0; i < shown; ++i)
     width = std::max(width, std::min(display_width(printable(listing.arrays[i].name)), name_width_max));

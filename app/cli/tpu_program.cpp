@@ -16,12 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Versions with which tests/real passes.
-constexpr const char *jax_seen_to_work = "0.7.2, 0.9.0, 0.10.2 and 0.12.0.1", *torch_xla_seen_to_work = "2.9.0";
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
+constexpr const char *jax_on_tpu_seen_to_work = "0.7.2, 0.9.0, 0.10.2 and 0.12.0.1", *torch_xla_seen_to_work = "2.9.0";
 
 // The frameworks for TPUs: "JAX 0.10.2", "torch_xla 2.9.0" or both.
 std::string text_from_tpu_frameworks(const FoundFrameworks& found, bool with_tested) {
@@ -31,7 +26,7 @@ std::string text_from_tpu_frameworks(const FoundFrameworks& found, bool with_tes
     text += fmt::format("{}{} {}", text.empty() ? "" : " and ", name, version);
     if (with_tested) text += fmt::format(" (tested: {})", tested);
   };
-  add("JAX", found.jax, jax_seen_to_work);
+  add("JAX", found.jax, jax_on_tpu_seen_to_work);
   add("torch_xla", found.torch_xla, torch_xla_seen_to_work);
   return text;
 }
@@ -62,7 +57,7 @@ std::string find_doubt(const std::vector<std::string>& command, const FoundPytho
                        const FoundFrameworks& found) {
   if (std::string isolation = find_isolation(command, python); !isolation.empty())
     return "the job may stay on the CPU: " + isolation;
-  const std::string platforms = variable("JAX_PLATFORMS"), device = variable("PJRT_DEVICE");
+  const std::string platforms = environment_variable("JAX_PLATFORMS"), device = environment_variable("PJRT_DEVICE");
   if (!found.jax.empty() && !platforms.empty() && platforms.find("tpu") == std::string::npos)
     return "JAX may stay on the CPU: JAX_PLATFORMS is " + printable(platforms);
   if (!found.torch_xla.empty() && !device.empty() && device != "TPU")
@@ -95,8 +90,8 @@ void prune(const std::string& folder) {
 
 std::string tpu_program_folder() {
   if (const char* given = std::getenv("HBMSCOPE_TPU_CACHE")) return given;
-  std::string base = variable("XDG_CACHE_HOME");
-  if (base.empty() && !variable("HOME").empty()) base = variable("HOME") + "/.cache";
+  std::string base = environment_variable("XDG_CACHE_HOME");
+  if (base.empty() && !environment_variable("HOME").empty()) base = environment_variable("HOME") + "/.cache";
   return base.empty() ? base : base + "/hbmscope/tpu_programs";
 }
 
@@ -120,16 +115,16 @@ Result<EmulatedProgram> prepare_tpu_program(const std::vector<std::string>& comm
     set("HBMSCOPE_TPU_CACHE", cache);
   }
   if (!options.plans.empty()) set("HBMSCOPE_TPU_PLANS", options.plans);
-  const std::string path = variable("PYTHONPATH");
+  const std::string path = environment_variable("PYTHONPATH");
   set("PYTHONPATH", (find_emulated_folder() / "python").string() + (path.empty() ? "" : ":" + path));
   // Without them JAX looks for chips first, and libtpu warns that it doesn't know the machine; the slice is the
   // topology's all the same.
-  if (variable("JAX_PLATFORMS").empty()) set("JAX_PLATFORMS", "tpu,cpu");
-  if (variable("TPU_ACCELERATOR_TYPE").empty()) set("TPU_ACCELERATOR_TYPE", "v5litepod-4");
+  if (environment_variable("JAX_PLATFORMS").empty()) set("JAX_PLATFORMS", "tpu,cpu");
+  if (environment_variable("TPU_ACCELERATOR_TYPE").empty()) set("TPU_ACCELERATOR_TYPE", "v5litepod-4");
   if (!found->torch_xla.empty()) {
-    if (variable("PJRT_DEVICE").empty()) set("PJRT_DEVICE", "TPU");
+    if (environment_variable("PJRT_DEVICE").empty()) set("PJRT_DEVICE", "TPU");
     // It asks the cloud's metadata server otherwise.
-    if (variable("TPU_SKIP_MDS_QUERY").empty()) set("TPU_SKIP_MDS_QUERY", "1");
+    if (environment_variable("TPU_SKIP_MDS_QUERY").empty()) set("TPU_SKIP_MDS_QUERY", "1");
   }
   if (options.runs_ahead != 0) set("HBMSCOPE_TPU_RUNS_AHEAD", std::to_string(options.runs_ahead));
   if (options.is_quick) set("JAX_OPTIMIZATION_LEVEL", "O1");

@@ -1,6 +1,7 @@
 // hbmscope whatif: the recorded requests under other settings, as a table.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 #include "app/cli/gate.h"
@@ -15,6 +16,7 @@ struct WhatIfOptions {
   std::vector<std::string> tries;    // "NAME=VALUE ...", one setting each. Empty means the usual ones.
   GateOptions gate;                  // Empty: no condition.
   bool json = false;
+  std::size_t brief = 0;  // So many characters of JSON at most; 0: all of it.
 };
 
 int run_what_if(const WhatIfOptions& options);

@@ -97,6 +97,12 @@ class Program:
         except ValueError:
             raise ToolError(f"hbmscope {command} printed no JSON. Is {self.path} the right program?")
 
+    async def brief(self, *words, shown=None, folder=None):
+        """What the command shortens itself, with the command that shows it to a person: `shown`, if it isn't this one."""
+        command = self.command(*(shown or words))
+        found = await self.answer(words[0], f"--brief={CHARACTERS - len(command) - 100}", *words[1:], folder=folder)
+        return {key: value for key, value in found.items() if key not in ("schema", "files")} | {"command": command}
+
     def sentence(self, command, code, err):
         lines = [line.strip() for line in err.splitlines() if line.strip()]
         said = " ".join(lines[-1:] if command == "run" else lines)  # Before it are the preparations of a dry run, and the job's output.
@@ -182,10 +188,6 @@ def size(count):
     return None if count is None else bytes_text(count)
 
 
-def seconds(nanoseconds):
-    return None if nanoseconds is None else round(nanoseconds / 1e9, 6)
-
-
 def chosen(row, *keys):
     """These keys, without those that are unknown."""
     return {key: row[key] for key in keys if row.get(key) not in (None, [], {})}
@@ -227,6 +229,7 @@ def opened(found, command):
         "failed": len(failures),
         "first_failure": sentence_of(failures[0]) if failures else None,
         "verdict": failures[0].get("verdict") if failures else None,
+        "dry_run": found.get("dry_run"),
         "time": found["moment"]["name"] if "moment" in found else None,
         "heaps": Rows([heap_row(heap) for heap in rows[:8]], len(rows)),
         "largest": Rows([{"held_by": site(row), "bytes": row["bytes"]} for row in found.get("own_code", [])[:3]]),
@@ -237,11 +240,12 @@ def opened(found, command):
     }
 
 
-def explained(found, command):
-    """What explain --brief prints: the failure that was asked for, and a sentence for each other one."""
+def explained(found):
+    """The failure that was asked for, and a sentence for each other one."""
+    command = found.pop("command")
     failure = next(iter(found.get("failures", [])), {})
     others = collections.Counter(row["sentence"] if isinstance(row, dict) else row for row in found.get("other_failures", []))
-    answer = {key: value for key, value in found.items() if key not in ("schema", "files", "failures", "other_failures")} | failure
+    answer = {key: value for key, value in found.items() if key not in ("failures", "other_failures")} | failure
     if others:
         answer["other_failures"] = [f"{sentence} ({count} times)" if count > 1 else sentence for sentence, count in others.most_common()]
     return text_of(answer | {"command": command})
@@ -268,76 +272,6 @@ def held(found, at, top, command):
         "arrays": Rows([chosen(row, "name", "held_by", "category", "bytes", "blocks") for row in found.get("holders", [])[:top]], len(found.get("holders", []))),
         "categories": Rows([chosen(row, "category", "bytes", "blocks") for row in found.get("categories", [])]),
         "heaps": Rows([heap_row(heap) for heap in found.get("heaps", [])[:8]], len(found.get("heaps", []))),
-        "command": command,
-    }
-
-
-def differed(found, top, command):
-    sides = ("baseline_bytes", "now_bytes", "delta_bytes")
-    if "own_code" in found:
-        rows = [{"held_by": site(row), **chosen(row, *sides)} for row in found["own_code"]]
-    else:
-        rows = [{"change": row["change"], "stack": [site(frame) for frame in row["stack"][:4]], **{key: row[key] for key in sides}} for row in found["stacks"]]
-    rows = sorted((row for row in rows if row.get("delta_bytes")), key=lambda row: -abs(row["delta_bytes"]))
-    delta = found["total"]["delta_bytes"]
-    return {
-        "summary": f"{size(found['total']['baseline_bytes'])} before, {size(found['total']['now_bytes'])} now: {'+' if delta > 0 else ''}{size(delta)}.",
-        "total": {key: found["total"][key] for key in sides},
-        "times": [found[key]["name"] for key in ("baseline_moment", "now_moment") if key in found],
-        "sentences": Rows(found["heaps"]["sentences"] if "heaps" in found else []),
-        "settings_that_differ": Rows([chosen(row, "key", "baseline", "now") for row in found.get("settings", [])]),
-        "changes": Rows(rows[:top], len(rows)),
-        "unmatched_bytes": found["unmatched_bytes"],
-        "command": command,
-    }
-
-
-def saving_row(row):
-    place = row["site"]
-    return {"without": site(place)} | {key: row[key] for key in ("bytes_at_peak", "saves_bytes", "next_peak_bytes", "saves_pool_bytes")}
-
-
-def saved(found, command):
-    answer = {"heap": found["heap"], "peak_bytes": found["peak_bytes"], "peak": size(found["peak_bytes"]), "peak_at_s": seconds(found["peak_since_start_ns"]), "savings": Rows([saving_row(row) for row in found["savings"]], found["sites"])}
-    if found.get("lower_by"):
-        wanted = found["lower_by"]
-        answer["smallest_set"] = {key: wanted[key] for key in ("wanted_bytes", "is_reached", "is_smallest", "saves_bytes", "next_peak_bytes")}
-        answer["set"] = Rows([saving_row(row) for row in wanted["savings"]])
-    return answer | {"command": command}
-
-
-def tried(found, command):
-    rows = [{"setting": row["setting"], "verdict": row["verdict"], "fits": row["fits"], "figures": row["figures"], "peak_in_use_bytes": row["peak_in_use_bytes"], "peak_pool_bytes": row["peak_pool_bytes"]} for row in found["rows"]]
-    own, others = rows[:1], rows[1:]
-    fitting = [row["setting"] for row in others if row["fits"]]
-    missing = found["not_reproduced_because"]
-    summary = f"{len(fitting)} of {len(others)} settings serve every request; as recorded, {'all were served' if own and own[0]['fits'] else 'not all were'}."
-    return {
-        "summary": f"Not reproduced: the replay does not fail where the job failed, so what fits is unknown: {missing}." if missing else summary,
-        "is_reproduced": found["is_reproduced"],
-        "device_bytes": found["own"]["device_bytes"],
-        "as_recorded": own[0] if own else None,
-        "fits": Rows(fitting),
-        "settings": Rows(others),
-        "is_checked": found["is_checked"],
-        "notes": Rows(found["notes"]),
-        "command": command,
-    }
-
-
-def ran(found, command):
-    fullest = next((row for row in found["devices"] if row["device"] == found["fullest_device"]), None)
-    return {
-        "outcome": found["outcome"],
-        "reason": found["reason"],
-        "failure": found["failure"] and chosen(found["failure"], "type", "text", "function", "file", "line", "is_out_of_memory"),
-        "survived": found["survived"],
-        "exit_code": found["exit_code"],
-        "fullest_device": fullest and chosen(fullest, "device", "total_bytes", "context_bytes", "peak_bytes", "spare_bytes"),
-        "holders": Rows([{"held_by": row["line"], "bytes": row["bytes"], "size": size(row["bytes"])} for row in found["holders"][:10]], len(found["holders"])),
-        "assumed": Rows(found["assumed"]),
-        "not_emulated": Rows(found["not_emulated"]),
-        "recording": found["recording"],
         "command": command,
     }
 
@@ -379,8 +313,7 @@ def make_server(program, allow_run, fleet_python):
         from the figures; "rule" may not be enough.
         """
         words = ["explain", absolute(file), *options(failure=None if failure == "first" else failure)]
-        command = program.command(*words)
-        return explained(await program.answer(*words, f"--brief={CHARACTERS - len(command) - 100}"), command)
+        return explained(await program.brief(*words))
 
     @tool("holders")
     async def holders(file: File, at: Time = None, top: Top = 10) -> str:
@@ -392,13 +325,13 @@ def make_server(program, allow_run, fleet_python):
     async def diff(baseline: File, now: Annotated[str | None, Field(description="The later file; without it, two times of the first one: from_time and at")] = None, from_time: Time = None, at: Time = None, top: Top = 10) -> str:
         """What changed between two files, or between two times of one: totals, settings, and the lines that grew or shrank."""
         words = ["diff", absolute(baseline), *([absolute(now)] if now else []), *options(**{"from": from_time}, at=at, top=top)]
-        return bounded(differed(await program.answer(*words), top, program.command(*words)))
+        return text_of(await program.brief(*words))
 
     @tool("savings")
     async def savings(file: File, by: Literal["line", "function", "category", "tag"] = "line", lower_by: Annotated[str | None, Field(description="Also find the smallest set that lowers the peak by this much, e.g. 2GiB")] = None, top: Top = 10) -> str:
         """What would lower the peak: for each line of your code, the next peak without its allocations. Needs a file with a history."""
         words = ["savings", absolute(file), *options(by=by, lower_by=lower_by, top=top)]
-        return bounded(saved(await program.answer(*words), program.command(*words)))
+        return text_of(await program.brief(*words))
 
     @tool("whatif")
     async def whatif(
@@ -409,7 +342,7 @@ def make_server(program, allow_run, fleet_python):
     ) -> str:
         """Which settings make it fit: the recorded requests are replayed under each of them."""
         words = ["whatif", absolute(file), *options(device=device, device_bytes=device_bytes), *(f"--try={one}" for one in settings or [])]
-        return bounded(tried(await program.answer(*words), program.command(*words)))
+        return text_of(await program.brief(*words))
 
     @tool("fleet")
     async def fleet(store: Annotated[str, Field(description="A folder made by hbmscope digest")], run: str | None = None, baseline: Annotated[str | None, Field(description="Another run, to say what changed")] = None, top: Top = 10) -> str:
@@ -449,8 +382,8 @@ def make_server(program, allow_run, fleet_python):
                 raise ToolError("One device at a time, please: a list of devices is a sweep.")
             recording = os.path.join(recordings.name, f"run_{next(run_numbers)}.hbm")
             words = options(emulate=device, device_bytes=device_bytes)
-            found = await program.answer("run", *words, "--no-flight", f"--record={recording}", "--", *command, folder=folder and absolute(folder))
-            return bounded(ran(found, program.command("run", *words, "--", *command)))
+            shown = ["run", *words, "--", *command]
+            return text_of(await program.brief("run", *words, "--no-flight", f"--record={recording}", "--", *command, shown=shown, folder=folder and absolute(folder)))
 
     return server
 

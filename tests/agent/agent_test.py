@@ -171,29 +171,32 @@ class AgentTest(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(found["holders"][0]["held_by"], "remember_activations  train.py:77")
             self.assertRegex(found["holders"][-1], r"^and \d+ more$")
             found = await agent.ask("diff", baseline=SAMPLES / "leak_step_010.pprof.gz", now=SAMPLES / "leak_step_200.pprof.gz")
-            [change] = found["changes"]
-            self.assertEqual((change["stack"][0], change["delta_bytes"]), ("remember_activations  train.py:77", 99_614_720))
+            change = found["stacks"][0]
+            self.assertEqual((change["change"], change["own_line"], change["delta_bytes"]), ("grown", "remember_activations  /srv/train/train.py:77", 99_614_720))
+            self.assertTrue(found["summary"].startswith("+95.0 MiB (+451.7 %): 21.0 MiB -> 116 MiB"), found["summary"])
             found = await agent.ask("diff", baseline=FRAGMENTS, from_time="start", at="peak")
-            self.assertEqual((found["total"]["delta_bytes"], found["changes"][0]["delta_bytes"]), (18 << 30, 12 << 30))
+            self.assertEqual((found["total"]["delta_bytes"], found["blocks"]["own_code"][0]["delta_bytes"]), (18 << 30, 12 << 30))
             self.assertIn("a profile does not say whether a request failed", await agent.refusal("explain", file=SAMPLES / "leak_step_200.pprof.gz"))
 
     async def test_savings_and_settings(self):
         async with Agent() as agent:
             found = await agent.ask("savings", file=FRAGMENTS, lower_by="1GiB")
             self.assertEqual((found["savings"][0]["without"], found["savings"][0]["saves_bytes"]), ("load_table  tables.py:12", 12 << 30))
-            self.assertTrue(found["smallest_set"]["is_reached"] and len(found["set"]) == 1)
+            self.assertTrue(found["lower_by"]["is_reached"] and len(found["lower_by"]["savings"]) == 1)
             found = await agent.ask("whatif", file=FRAGMENTS, device="h100", settings=["XLA_CLIENT_MEM_FRACTION=.9", "allocator=platform"])
-            self.assertEqual([row["setting"] for row in found["settings"]], ["XLA_CLIENT_MEM_FRACTION=.9", "allocator=platform"])
-            self.assertFalse(found["as_recorded"]["fits"])
-            self.assertEqual(found["fits"], [row["setting"] for row in found["settings"] if row["fits"]])
+            self.assertEqual([row["setting"] for row in found["rows"][1:]], ["XLA_CLIENT_MEM_FRACTION=.9", "allocator=platform"])
+            self.assertEqual((found["rows"][0]["is_own"], found["rows"][0]["fits"]), (True, False))
+            fitting = sum(row["fits"] for row in found["rows"][1:])
+            self.assertEqual(found["summary"], f"{fitting} of 2 settings serve every request; as recorded, not all were.")
             await agent.ask("whatif", file=FRAGMENTS, device_bytes="80GiB")
             text = self.folder / "error.txt"
             text.write_text("torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 48.00 MiB. GPU 0 has a total capacity of 15.77 GiB of which 30.00 MiB is free. Process 811 has 9.10 GiB memory in use. Including non-PyTorch memory, this process has 6.63 GiB memory in use. Of the allocated memory 6.00 GiB is allocated by PyTorch, and 160.00 MiB is reserved by PyTorch but unallocated.\n")
             found = await agent.ask("whatif", file=text)
             self.assertTrue(found["summary"].startswith("Not reproduced: "), found["summary"])
             self.assertIn("an error text has no requests to replay", found["summary"])
-            self.assertEqual((found["is_reproduced"], found["is_checked"], found["fits"]), (False, False, []))
-            self.assertEqual((found["as_recorded"]["verdict"], found["as_recorded"]["fits"]), ("not_reproduced", None))
+            self.assertEqual((found["is_reproduced"], found["is_checked"]), (False, False))
+            self.assertFalse(any("fits" in row for row in found["rows"] if isinstance(row, dict)), "it is unknown")
+            self.assertEqual(found["rows"][0]["verdict"], "not_reproduced")
             self.assertIn("the memory of the device is unknown", await agent.refusal("whatif", file=FRAGMENTS))
 
     async def test_tpu_workloads(self):
@@ -238,6 +241,9 @@ class AgentTest(unittest.IsolatedAsyncioTestCase):
             self.assertEqual((await agent.ask("holders", file=found["recording"], at="peak"))["in_use_bytes"], 3000 << 20)
             found = await agent.ask("dry_run", device="h100", device_bytes="2GiB", command=[sys.executable, str(job), "1000", "2000"])
             self.assertEqual((found["outcome"], found["failure"]["line"]), ("out of memory", 8))
+            opened = await agent.ask("open", file=found["recording"])
+            self.assertEqual((opened["dry_run"]["outcome"], opened["dry_run"]["text"].split("\n")[0]), ("out of memory", found["summary"]))
+            self.assertEqual((await agent.ask("explain", file=found["recording"]))["dry_run"]["outcome"], "out of memory")
             self.assertIn("no device 'x100'", await agent.refusal("dry_run", device="x100", command=["true"]))
             self.assertIn("cannot start /nowhere/job", await agent.refusal("dry_run", device="h100", command=["/nowhere/job"]))
             self.assertIn("can't be started", await agent.refusal("dry_run", device="h100", command=["true"], folder=self.folder / "missing"))
@@ -296,7 +302,7 @@ class AgentTest(unittest.IsolatedAsyncioTestCase):
                 lists = [value for value in found.values() if isinstance(value, list) and value]
                 self.assertTrue(tool in ("open", "explain") or any(re.fullmatch(r"and [\d,]+ more", str(value[-1])) for value in lists), found)
             found = await agent.ask("diff", baseline=long / "snapshot.pickle", from_time="start", at="end", top=50)
-            self.assertRegex(found["changes"][-1], r"^and [\d,]+ more$")
+            self.assertRegex(found["blocks"]["own_code"][-1], r"^and [\d,]+ more$")
             print(f"\nlargest of the long answers: {agent.largest} tokens")
 
     async def test_a_command_that_takes_too_long_is_stopped(self):

@@ -5,13 +5,18 @@
 
 #include <filesystem>
 
+#include "analysis/answers/diff.h"
 #include "analysis/answers/failure.h"
+#include "analysis/answers/savings.h"
 #include "analysis/answers/top.h"
+#include "analysis/answers/what_if.h"
 #include "analysis/document/html.h"
 #include "analysis/document/json.h"
 #include "analysis/document/text.h"
 #include "analysis/read/source/read_source.h"
+#include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
+#include "tests/analysis/profile_builder.h"
 
 namespace hbmscope {
 namespace {
@@ -37,6 +42,44 @@ std::vector<Described> describe_all(const Source& source) {
   top.add(describe_top(stays, shared(compute_top(stays)), whole_of(stays)));
   all.push_back({"top", std::move(top)});
   return all;
+}
+
+// What needs a history.
+std::vector<Described> describe_replays(const Source& source) {
+  std::vector<Described> all;
+  if (!source.trace) return all;
+  const Trace& trace = *source.trace;
+  PassControl control;
+  if (const auto found = find_what_if_source(trace, {{}, {}, {}, 80ULL << 30})) {
+    const auto rows = run_what_if(*found, {own_scenario(found->own).value()}, control, {100'000, 0});
+    all.push_back({"what if", describe_what_if("a file", *found, rows)});
+  }
+  const HeapKey heap = choose_heap(trace, {});
+  if (heap.empty() || trace.streams[heap.stream].timeline(heap.heap).changes() < 2) return all;
+  const std::optional<PoolSavings> no_pool;
+  for (const char* by : {"line", "category"}) {
+    const SiteWords& words = *find_site_words(by);
+    const auto savings = compute_savings(trace, heap, {words.by, 1024}, &control);
+    if (savings) all.push_back({by, describe_savings({trace, heap, "a heap", words, *savings, no_pool, 0})});
+  }
+  return all;
+}
+
+// What changed from the one to the other; of the same trace, from its start to its end.
+std::vector<Described> describe_changes(const Source& baseline, const Source& now) {
+  const auto before = make_view(baseline.profile, {}), after = make_view(now.profile, {});
+  if (!before || !after || find_mismatch(*before, *after)) return {};
+  const auto diff = std::make_shared<const ProfileDiff>(compute_diff(*before, *after));
+  if (!baseline.trace || !now.trace) return {{"diff", describe_diff(diff, nullptr, {0, true})}};
+  TraceDiff traces{*baseline.trace, *now.trace, baseline.moment, now.moment, {}, {}, {}};
+  traces.settings = compare_settings(*baseline.trace, *now.trace);
+  traces.blocks = std::make_shared<const BlockDiff>(
+      *compute_block_diff({*baseline.trace, baseline.states}, {*now.trace, now.states}));
+  const HeapKey heap_a = choose_heap(*baseline.trace, {}), heap_b = choose_heap(*now.trace, {});
+  if (!heap_a.empty() && !heap_b.empty())
+    traces.heaps = compare_heaps({*baseline.trace, baseline.states, heap_a, baseline.moment.positions[heap_a.stream]},
+                                 {*now.trace, now.states, heap_b, now.moment.positions[heap_b.stream]});
+  return {{"diff of traces", describe_diff(diff, &traces, {0, true})}};
 }
 
 class Checker {
@@ -113,7 +156,9 @@ class Checker {
       }
       EXPECT_NE(std::string::npos, csv.find(site->file));
     } else if (!column.key.empty() && column.unit != Unit::code) {
-      EXPECT_EQ(json_from_value(value, column.unit), (*rows).at(row).at(std::string(column.key))) << column.key;
+      const Json& json = (*rows).at(row);
+      const Json& object = column.within.empty() ? json : json.at(std::string(column.within));
+      EXPECT_EQ(json_from_value(value, column.unit), object.at(std::string(column.key))) << column.key;
       if (is_number(column.unit)) {
         EXPECT_NE(std::string::npos, csv.find(number_text_from_value(value, column.unit)));
       }
@@ -147,6 +192,7 @@ void expect_part_of(const Json& brief, const Json& whole, const std::string& whe
 
 TEST(Document, of_every_sample_says_the_same_in_every_form) {
   std::size_t files = 0, cells = 0, sentences = 0;
+  std::optional<Source> before;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(HBMSCOPE_SAMPLES)) {
     const std::string name = entry.path().filename().string();
     const bool is_data = name.ends_with(".hbm") || name.ends_with(".gz") || name.ends_with(".pickle") ||
@@ -156,7 +202,11 @@ TEST(Document, of_every_sample_says_the_same_in_every_form) {
     const auto source = read_source(entry.path().string(), {});
     if (!source) continue;  // A file that belongs to another one.
     ++files;
-    for (const Described& one : describe_all(*source)) {
+    std::vector<Described> all = describe_all(*source);
+    for (Described& one : describe_replays(*source)) all.push_back(std::move(one));
+    if (before)
+      for (Described& one : describe_changes(*before, *source)) all.push_back(std::move(one));
+    for (const Described& one : all) {
       SCOPED_TRACE(one.name);
       const Checker checker(one.document);
       cells += checker.cells();
@@ -169,6 +219,7 @@ TEST(Document, of_every_sample_says_the_same_in_every_form) {
         expect_part_of(*brief, whole, "");
       }
     }
+    before = *source;
   }
   EXPECT_GE(files, 10U);
   EXPECT_GE(cells, 1000U);
@@ -230,6 +281,90 @@ TEST(Document, a_row_may_have_objects_stacks_and_changes) {
                       }}));
   EXPECT_EQ("bytes,freed_count,stack,at_ns\r\n1024,2,alloc < call < =f  a.py:3,1500000000\r\n-1024,,(no stack),\r\n",
             csv_from_table(table));
+}
+
+TEST(Document, a_row_may_have_a_unit_of_its_own) {
+  Table table{.columns = {{.title = "A", .unit = Unit::amount},
+                          {.title = "B - A", .unit = Unit::amount, .is_change = true},
+                          {.title = "Figure"}},
+              .rows = std::vector<std::vector<Value>>{
+                  {std::int64_t{1024}, std::int64_t{-512}, std::string("in use")},
+                  {std::int64_t{3720}, std::int64_t{250}, std::string("external fragmentation")},
+                  {std::int64_t{3720}, std::int64_t{4}, std::string("internal fragmentation")}}};
+  table.row_unit = [](std::size_t row) { return row == 0 ? std::string_view("bytes") : hundredths_of_percent; };
+  EXPECT_EQ(
+      "       A        B - A  figure\n"
+      "1.00 KiB       −512 B  in use\n"
+      "  37.2 %  +2.5 points  external fragmentation\n"
+      "  37.2 %   0.0 points  internal fragmentation\n",
+      text_from_table(table));
+  EXPECT_EQ("37.2 %", exact_text_of_cell(table, 1, 0));
+  EXPECT_EQ("+2.5 points", text_of_cell(in_order(table, {1}), 0, 1)) << "a row keeps its unit";
+}
+
+TEST(Document, the_frames_of_a_stack_can_follow_its_row) {
+  const CodeStack stack = {{"alloc", "lib.py", 1, true}, {"f", "a.py", 3, false, true}, {"g", "a.py", 9}};
+  const Table table{
+      .columns = {{.title = "Bytes", .unit = Unit::bytes}, {.title = "Stack", .unit = Unit::stack}},
+      .rows = std::vector<std::vector<Value>>{{std::uint64_t{1024}, stack}, {std::uint64_t{1}, CodeStack{}}}};
+  EXPECT_EQ(
+      "   bytes\n"
+      "1.00 KiB\n"
+      "            f  a.py:3\n"
+      "            and 2 more frames\n"
+      "     1 B\n"
+      "            (no stack)\n",
+      text_from_table(table, {.frames = 1}));
+}
+
+TEST(Document, agents_get_no_details) {
+  Document document;
+  document.add(Table{.key = "rows",
+                     .columns = {{.key = "name"}, {.key = "count", .within = "freed", .is_detail = true}},
+                     .rows = std::vector<std::vector<Value>>{{std::string("a"), std::uint64_t{2}}}});
+  document.add(Table{.key = "frames", .is_detail = true});
+  EXPECT_EQ("{\"rows\":[{\"name\":\"a\",\"freed\":{\"count\":2}}],\"frames\":[]}", json_from_document(document).dump());
+  EXPECT_EQ("{\"rows\":[{\"name\":\"a\"}]}", json_from_document(document, Keys::current).dump());
+}
+
+TEST(Document, the_bar_of_a_change_has_a_direction) {
+  Table table{.columns = {{.unit = Unit::bytes, .share = 1, .is_change = true}, {.unit = Unit::share}},
+              .rows = std::vector<std::vector<Value>>{{std::int64_t{-5}, -0.5}}};
+  EXPECT_EQ(-0.5, find_share(table, 0, 0));
+  table.columns[0].is_change = false;
+  EXPECT_EQ(0.0, find_share(table, 0, 0));
+}
+
+TEST(Diff, has_both_sides_and_at_most_as_many_rows_as_requested) {
+  const ProfileView before = view_of(ProfileBuilder().name("a.prof").sample("f", 1).sample("g", 2)),
+                    after = view_of(ProfileBuilder().name("b.prof").sample("f", 5).sample("g", 10));
+  const auto diff = std::make_shared<const ProfileDiff>(compute_diff(before, after));
+  const Json json = json_from_document(describe_diff(diff, nullptr, {0, true}));
+  EXPECT_EQ(json["baseline"], "a.prof");
+  EXPECT_EQ(json["now"], "b.prof");
+  EXPECT_EQ(json["total"]["delta_bytes"], 12);
+  EXPECT_EQ(json["stacks"][0]["change"], "grown");
+  EXPECT_EQ(json["stacks"][0]["stack"][0], Json({{"name", "g"}, {"file", "g.py"}, {"line", 1}}));
+  EXPECT_EQ(1U, json_from_document(describe_diff(diff, nullptr, {1, true}))["stacks"].size());
+}
+
+TEST(WhatIf, says_of_rows_that_do_not_reproduce_the_failure_neither_yes_nor_no) {
+  std::vector<WhatIfRow> rows;
+  for (const WhatIfVerdict verdict :
+       {WhatIfVerdict::not_reproduced, WhatIfVerdict::does_not_fit, WhatIfVerdict::fits}) {
+    WhatIfRow& row = rows.emplace_back();
+    row.scenario.name = text_from_verdict(verdict);
+    row.verdict = verdict;
+  }
+  const Table table = describe_what_if_rows({}, rows);
+  const Json json = json_from_table(table);
+  const char* const words[] = {"not reproduced", "no", "yes"};
+  const Json fits[] = {nullptr, false, true};
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(words[i], text_of_cell(table, i, 0));
+    EXPECT_EQ(fits[i], json[i]["fits"]);
+    EXPECT_TRUE(json[i]["first_failure"].is_null());
+  }
 }
 
 TEST(Document, rows_can_be_put_in_another_order) {

@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "analysis/trace/profile_from_trace.h"
-#include "analysis/units/utf8.h"
-#include "analysis/units/csv_text.h"
 #include "analysis/document/html.h"
+#include "analysis/trace/profile_from_trace.h"
+#include "analysis/units/csv_text.h"
+#include "analysis/units/utf8.h"
 #include "analysis/write/flame_svg.h"
 #include "analysis/write/json.h"
 #include "analysis/write/json_trace.h"
@@ -128,7 +128,8 @@ TEST(WriteHtml, needs_nothing_else) {
   const std::string html = write_html(view_of(random_profile(3)));
   EXPECT_FALSE(has(html, "src=") || has(html, "href=") || has(html, "@import") || has(html, "url("));
   EXPECT_EQ(html.find("http"), html.find("http://www.w3.org/2000/svg")) << "a name of XML, not an address";
-  EXPECT_TRUE(has(html, "By device") && has(html, "Flame graph") && has(html, "Functions by what they hold") && has(html, "Import"));
+  EXPECT_TRUE(has(html, "By device") && has(html, "Flame graph") && has(html, "Functions by what they hold") &&
+              has(html, "Import"));
 }
 
 TEST(WriteHtml, says_when_it_is_filtered) {
@@ -243,18 +244,6 @@ TEST(WriteJson, a_tree_is_a_flat_list_parents_first) {
     }
     seen[number] = true;
   }
-}
-
-TEST(WriteJson, a_diff_has_both_sides) {
-  const ProfileView before = view_of(ProfileBuilder().name("a.prof").sample("f", 1)),
-                    after = view_of(ProfileBuilder().name("b.prof").sample("f", 5));
-  const auto json = json_from_diff(compute_diff(before, after), 0);
-  EXPECT_EQ(json["baseline"], "a.prof");
-  EXPECT_EQ(json["now"], "b.prof");
-  EXPECT_EQ(json["total"]["delta_bytes"], 4);
-  EXPECT_EQ(json["stacks"][0]["change"], "grown");
-  EXPECT_EQ(keys_of(json["stacks"][0]["stack"][0]), (std::vector<std::string>{"name", "file", "line"}));
-  EXPECT_EQ(json_from_diff(compute_diff(before, after), 1)["stacks"].size(), 1U);
 }
 
 TEST(WriteText, bytes_that_are_no_text_come_out_as_replacement_signs) {

@@ -86,7 +86,7 @@ class DryRun(unittest.TestCase):
                 self.assertTrue(verdict.startswith(outcome), verdict)
                 for command in ("explain", "report"):
                     ask = lambda *more: subprocess.run([HBMSCOPE, command, "job.hbm", *more], cwd=self.path, capture_output=True, text=True)
-                    self.assertTrue(ask().stdout.startswith(verdict + "\n"), ask().stdout + ask().stderr)
+                    self.assertTrue(ask().stdout.startswith("Dry run: " + verdict + "\n"), ask().stdout + ask().stderr)
                     self.assertEqual(json.loads(ask("--json").stdout)["dry_run"], {"outcome": outcome, "text": verdict})
 
     def test_what_does_not_fit_names_the_line(self):

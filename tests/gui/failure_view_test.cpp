@@ -8,7 +8,6 @@
 #include "analysis/document/json.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/look/draw_document.h"
-#include "app/gui/views/what_if/what_if_table.h"
 #include "tests/gui/gui_test.h"
 
 namespace hbmscope::test {
@@ -162,22 +161,6 @@ TEST_F(FailureView, a_log_that_is_gone_or_was_pasted_says_so) {
   take_picture("log_lines_pasted");
 }
 
-TEST(WhatIfTable, says_of_rows_that_do_not_reproduce_the_failure_neither_yes_nor_no) {
-  gui::WhatIfAnswer answer;
-  answer.own = "Not reproduced: ...";
-  for (const WhatIfVerdict verdict :
-       {WhatIfVerdict::not_reproduced, WhatIfVerdict::does_not_fit, WhatIfVerdict::fits}) {
-    WhatIfRow& row = answer.rows.emplace_back();
-    row.scenario.name = text_from_verdict(verdict);
-    row.verdict = verdict;
-  }
-  const gui::TextTable table = gui::table_from_what_if(answer);
-  EXPECT_TRUE(table.head.starts_with("Not reproduced"));
-  ASSERT_EQ(3U, table.rows.size());
-  const char* const words[] = {"not reproduced", "no", "yes"};
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(words[i], table.rows[i][0].shown);
-}
-
 TEST_F(FailureView, what_if_tries_what_is_typed_and_a_click_copies_a_setting) {
   run([&](ImGuiTestContext& hand) {
     open(hand, {HBMSCOPE_SAMPLES "/stories/finetune.hbm"});
@@ -199,7 +182,7 @@ TEST_F(FailureView, what_if_tries_what_is_typed_and_a_click_copies_a_setting) {
     EXPECT_TRUE(tried.fits());
     hand.Yield(3);
     take_picture_now(hand, "what_if");
-    hand.ItemClick("**/donate=finetune.py:48");
+    hand.ItemClick("//What if/settings/$$1/##row");
     hand.Yield(2);
     EXPECT_STREQ("donate=finetune.py:48", ImGui::GetClipboardText());
     hand.ItemInputValue("**/##try", "donate=nowhere.py:1");

@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/document/text.h"
+#include "analysis/query/job_facts.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/app.h"
 #include "app/gui/core/source_facts.h"
 #include "tests/gui_core/small_trace.h"
@@ -56,6 +59,24 @@ void fill(test::SmallTrace& trace) {
   trace.region(0x1000000, 100 * mib);
   trace.alloc(0x1000000, 30 * mib, "forward");
   trace.alloc(0x1000000 + 50 * mib, 30 * mib, "forward");
+}
+
+TEST_F(AnswerBarTest, of_a_dry_run_it_begins_with_its_verdict) {
+  test::SmallTrace trace;
+  trace.fact(dry_run_outcome_fact, "out of memory");
+  trace.fact(dry_run_verdict_fact, "out of memory: no room for 30.0 MiB (forward, train.py:10)\nAssumed: ...\n");
+  fill(trace);
+  trace.run_out_of_memory(30 * mib);
+  open(trace);
+  EXPECT_TRUE(bar().sentence.starts_with(
+      "Dry run: out of memory: no room for 30.0 MiB (forward, train.py:10). Fragmented: requested 30.0 MiB"))
+      << bar().sentence;
+  app_->commands().ask(Question::failure);
+  settle();
+  const auto& failure = app_->state().answers().failure.value;
+  ASSERT_NE(nullptr, failure);
+  EXPECT_TRUE(text_from_document(*failure->document).find("Dry run: out of memory: no room") != std::string::npos)
+      << text_from_document(*failure->document);
 }
 
 TEST_F(AnswerBarTest, of_a_failure_it_is_the_cause_with_its_figures_and_what_to_do) {

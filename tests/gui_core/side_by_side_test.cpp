@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/document/text.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/core/app.h"
 #include "app/gui/core/copy_as_command.h"
@@ -116,7 +117,8 @@ TEST_F(SideBySide, a_line_that_changed_has_a_filter_that_finds_its_blocks) {
   give_to(1, command::set_moment, "#2");
   const auto answer = state().contexts[0].answers.side_by_side.value;
   ASSERT_NE(nullptr, answer);
-  ASSERT_TRUE(answer->held_by);
+  const std::string words = text_from_document(*answer->words);
+  EXPECT_NE(std::string::npos, words.find("What changed, by line")) << words;
   for (const HeldOnSides& line : answer->lines) {
     if (line.where.empty() || line.a == 0) continue;
     give_to(0, command::set_filter, line.where);

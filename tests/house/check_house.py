@@ -43,7 +43,7 @@ MAY_INCLUDE = {
     "analysis/whatif": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "allocator", "collector/wire"],
     "analysis/diagnose": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "analysis/whatif", "collector/wire", "allocator"],
     "analysis/judge": ["analysis/model", "analysis/units", "analysis/trace", "analysis/read", "analysis/query", "analysis/whatif", "analysis/diagnose", "collector/wire", "allocator"],
-    "analysis/answers": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "analysis/whatif", "analysis/diagnose", "analysis/document", "collector/wire"],
+    "analysis/answers": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "analysis/whatif", "analysis/diagnose", "analysis/judge", "analysis/document", "collector/wire", "allocator"],
     "analysis/write": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "analysis/diagnose", "analysis/document", "analysis/answers", "collector/wire"],
     "app/cli": ["analysis", "collector/link", "collector/attach", "collector/serve", "collector/view", "allocator"],
     "app/gui/sources": ["analysis", "allocator", "collector/view"],

@@ -85,7 +85,7 @@ def test_out_of_memory(folder):
     check(verdict["outcome"] == "out of memory", f"outcome {verdict['outcome']}: {done.stderr}")
     check(verdict["tpu"]["over_bytes"] > 0, f"over {verdict['tpu']}")
     explained = subprocess.run([hbmscope, "explain", "r.hbm"], cwd=folder, capture_output=True, text=True).stdout
-    check(explained.startswith("out of memory: ") and "\nOut of memory on TPU 0 HBM" in explained, f"explain {explained}")
+    check(explained.startswith("Dry run: out of memory: ") and "\nOut of memory on TPU 0 HBM" in explained, f"explain {explained}")
 
 
 def test_sweep(folder):

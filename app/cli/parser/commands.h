@@ -93,7 +93,7 @@ CLI::Option* add_seconds_option(CLI::App& command, const std::string& name, doub
 // "Exit with 1 if this is true, e.g. " and the examples.
 CLI::Option* add_fail_if_option(CLI::App& command, GateOptions& gate, const std::string& help);
 void add_json_option(CLI::App& command, bool& json);
-void add_brief_option(CLI::App& command, std::size_t& characters);
+CLI::Option* add_brief_option(CLI::App& command, std::size_t& characters);
 void add_max_size_option(CLI::App& command, std::string& max_size);
 void add_max_memory_option(CLI::App& command, std::string& max_memory);  // For viewers of running jobs.
 void add_view_options(CLI::App& command, ViewOptions& options);

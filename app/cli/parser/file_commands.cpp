@@ -288,6 +288,7 @@ void add_diff(CommandList& commands) {
   add_count_option(command, "--frames", options->frames, "Print this many frames of your code per stack, 0: all");
   add_fail_if_option(command, options->gate, ", e.g. 'growth>5%' or 'device:0 growth_bytes>1GiB'");
   add_json_option(command, options->json);
+  add_brief_option(command, options->brief);
   add_view_options(command, options->view);
   commands.set_action(command, [options, &command] {
     options->used = used_options_of(command);
@@ -336,8 +337,9 @@ void add_export(CommandList& commands) {
   const auto options = std::make_shared<ExportOptions>();
   add_files(command, options->files, profile_or_trace_help);
   command
-      .add_option("--to", options->to,
-                  "The format: pprof, folded, svg, csv, json or html; of a trace also perfetto, parquet, prometheus or otlp")
+      .add_option(
+          "--to", options->to,
+          "The format: pprof, folded, svg, csv, json or html; of a trace also perfetto, parquet, prometheus or otlp")
       ->required()
       ->transform(CLI::ignore_case)
       ->type_name("FORMAT");

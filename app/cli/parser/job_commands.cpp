@@ -128,6 +128,7 @@ void add_emulation_options(CLI::App& command, RunOptions& options) {
           "the schema")
       ->needs(emulate)
       ->group(group);
+  add_brief_option(command, options.brief)->needs(emulate)->group(group);
 }
 
 }  // namespace

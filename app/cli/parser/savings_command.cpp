@@ -32,6 +32,7 @@ void add_savings(CommandList& commands) {
   add_count_option(command, "--top", options->top, "Print this many rows, 0: all");
   add_fail_if_option(command, options->gate, ", e.g. 'peak>40GiB' or 'saves>2GiB'");
   add_json_option(command, options->json);
+  add_brief_option(command, options->brief);
   add_max_size_option(command, options->max_size);
   commands.set_action(command, [options] { return run_savings(*options); });
 }

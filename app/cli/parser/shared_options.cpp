@@ -85,9 +85,9 @@ CLI::Option* add_fail_if_option(CLI::App& command, GateOptions& gate, const std:
   return fail_if;
 }
 
-void add_brief_option(CLI::App& command, std::size_t& characters) {
-  command.add_flag("--brief{6000}", characters,
-                   "JSON for agents: without what is unknown, and at most so many characters long (6000)");
+CLI::Option* add_brief_option(CLI::App& command, std::size_t& characters) {
+  return command.add_flag("--brief{6000}", characters,
+                          "JSON for agents: without what is unknown, and at most so many characters long (6000)");
 }
 
 void add_json_option(CLI::App& command, bool& json) {

@@ -44,6 +44,7 @@ void add_what_if(CommandList& commands) {
       ->type_name("SIZE");
   add_fail_if_option(command, options->gate, ", e.g. 'setting:recorded peak>70GiB' or 'setting:a100 fits=no'");
   add_json_option(command, options->json);
+  add_brief_option(command, options->brief);
   add_max_size_option(command, options->max_size);
   commands.set_action(command, [options] { return run_what_if(*options); });
 }

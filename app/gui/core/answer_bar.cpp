@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/answers/dry_run.h"
 #include "analysis/answers/failure.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/answers.h"
@@ -166,8 +167,12 @@ AnswerBar find_answer_bar(const AppState& state) {
   if (source == nullptr || source->state != AnswerState::ready) return {};
   if (source->workload && source->workload->answer) return bar_of_workload(*source->workload->answer);
   const auto& answer = state.answers().headline.value;
-  if (source->trace && answer && !(answer->heap.empty()))
-    return answer->failure ? bar_of_failure(state, *answer) : bar_of_peak(state, *answer);
+  if (source->trace && answer && !(answer->heap.empty())) {
+    AnswerBar bar = answer->failure ? bar_of_failure(state, *answer) : bar_of_peak(state, *answer);
+    if (const std::string verdict = headline_of_verdict(*source->trace); !verdict.empty())
+      bar.sentence = "Dry run: " + verdict + (verdict.ends_with('.') ? " " : ". ") + bar.sentence;
+    return bar;
+  }
   if (source->summary && !source->trace) return bar_of_profile(state, *source);
   return {};
 }

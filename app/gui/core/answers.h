@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/answers/diff.h"
 #include "analysis/diagnose/diagnosis.h"
 #include "analysis/diagnose/heap_comparison.h"
 #include "analysis/diagnose/pool_costs.h"
@@ -136,6 +137,7 @@ struct WhatIfAnswer {
   HeapKey heap;
   std::string own;                 // The job's own settings, and whether it replays under them; sentences.
   std::vector<WhatIfRow> rows;     // The first one: as recorded. Without the changed requests.
+  Table table;                     // The rows as they are shown.
   std::vector<std::string> notes;  // What is assumed; sentences without a full stop.
   std::optional<Error> unknown;    // Why there are no rows.
   std::string wrong_words;         // Why what was typed could not be tried; a sentence.
@@ -145,22 +147,13 @@ struct CompareAnswer {
   std::shared_ptr<const TraceMoment> now, pinned;
   BlockDiff diff;
 };
-// What a line of your code holds on each side; where most bytes have no stack: a category, a tag or a size.
-struct HeldOnSides {
-  std::string name;            // As it is shown.
-  std::string where;           // A filter that finds its blocks; empty if there is none.
-  std::uint64_t a = 0, b = 0;  // Bytes.
-
-  std::int64_t change() const { return static_cast<std::int64_t>(b) - static_cast<std::int64_t>(a); }
-};
 // Both sides, each at its own time.
 struct SideBySideAnswer {
   std::shared_ptr<const TraceMoment> a, b;
   HeapComparison heaps;
-  std::vector<SettingChange> settings;  // Settings that differ between the jobs: `baseline` is A, `now` is B.
-  // Absent: each side's memory is known by something else, lines here and categories there.
-  std::optional<Holders::By> held_by;
-  std::vector<HeldOnSides> lines;  // Those that differ, the largest change first.
+  std::vector<HeldOnSides> lines;         // Those that differ, the largest change first.
+  std::shared_ptr<const Document> words;  // Why they differ.
+  Table figures;
 };
 struct SizesAnswer {
   std::shared_ptr<const TraceMoment> moment;

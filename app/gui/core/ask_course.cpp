@@ -2,6 +2,7 @@
 // free memory, why a request failed, sizes and ages of blocks.
 #include <algorithm>
 
+#include "analysis/answers/dry_run.h"
 #include "analysis/query/steps.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/core/questions.h"
@@ -299,7 +300,10 @@ void ask_failure(Answering& asking) {
                answer->requested_bytes = diagnosis.facts.requested_bytes;
                answer->log_line = diagnosis.facts.log_line;
                answer->free = find_free_blocks(stream.state_at(answer->event).heap(heap.heap).space, free_blocks_max);
-               answer->document = std::make_shared<const Document>(describe_failure(*trace, diagnosis, number));
+               Document document = describe_failure(*trace, diagnosis, number);
+               if (Document verdict = describe_recorded_verdict(*trace); !verdict.parts.empty())
+                 document.parts.insert(document.parts.begin(), Part{std::move(verdict)});
+               answer->document = std::make_shared<const Document>(std::move(document));
                const std::size_t blocks = diagnosis.facts.place ? diagnosis.facts.place->blocks.size() : 0;
                return {std::move(answer), free_blocks_max * sizeof(AddressRange) + blocks * sizeof(LiveBlock)};
              });

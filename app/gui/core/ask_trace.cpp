@@ -93,13 +93,13 @@ std::string where_of_holder(Holders::By by, const std::string& name) {
 
 // Matched by their names: two runs of one program have the same lines.
 void compare_holders(const TraceMoment& a, HeapKey heap_a, const TraceMoment& b, HeapKey heap_b,
-                     SideBySideAnswer& answer) {
+                     std::optional<Holders::By>& held_by, std::vector<HeldOnSides>& lines) {
   const Holders in_a = HolderFinder(*a.trace, a.states, heap_a).find(),
                 in_b = HolderFinder(*b.trace, b.states, heap_b).find();
   const bool has_both = !in_a.rows.empty() && !in_b.rows.empty();
   if (has_both && in_a.by != in_b.by) return;
   const Holders::By by = in_a.rows.empty() ? in_b.by : in_a.by;
-  answer.held_by = by;
+  held_by = by;
   std::map<std::string, HeldOnSides> by_name;
   for (const Holder& one : in_a.rows) by_name[one.name].a += one.bytes;
   for (const Holder& one : in_b.rows) by_name[one.name].b += one.bytes;
@@ -107,9 +107,9 @@ void compare_holders(const TraceMoment& a, HeapKey heap_a, const TraceMoment& b,
     if (held.a == held.b) continue;
     held.name = text_from_holder({name, 0, 0, {}});
     held.where = where_of_holder(by, name);
-    answer.lines.push_back(std::move(held));
+    lines.push_back(std::move(held));
   }
-  std::stable_sort(answer.lines.begin(), answer.lines.end(), [](const HeldOnSides& x, const HeldOnSides& y) {
+  std::stable_sort(lines.begin(), lines.end(), [](const HeldOnSides& x, const HeldOnSides& y) {
     return std::abs(x.change()) > std::abs(y.change());
   });
 }
@@ -126,17 +126,21 @@ void ask_side_by_side(Answering& asking) {
   const ViewPosition &in_a = asking.state().contexts[0].position, &in_b = asking.state().contexts[1].position;
   const HeapKey heap_a = choose_heap(*a->trace, in_a.heap), heap_b = choose_heap(*b->trace, in_b.heap);
   if (heap_a.empty() || heap_b.empty()) return asking.forget(&Answers::side_by_side);
-  asking.ask(&Answers::side_by_side,
-             {in_a.source, SideBySideOptions{heap_a, heap_b, in_a.at}, in_b.at, {}, in_b.source},
-             [a, b, heap_a, heap_b](Work& work) -> Computed<SideBySideAnswer> {
-               auto heaps = compare_heaps({*a->trace, a->states, heap_a, a->position(heap_a)},
-                                          {*b->trace, b->states, heap_b, b->position(heap_b)}, &work);
-               if (!heaps) return Failure(cancelled_error());
-               auto answer = std::make_shared<SideBySideAnswer>(
-                   SideBySideAnswer{a, b, std::move(*heaps), compare_settings(*a->trace, *b->trace), {}, {}});
-               compare_holders(*a, heap_a, *b, heap_b, *answer);
-               return {std::move(answer), 16'384};
-             });
+  asking.ask(
+      &Answers::side_by_side, {in_a.source, SideBySideOptions{heap_a, heap_b, in_a.at}, in_b.at, {}, in_b.source},
+      [a, b, heap_a, heap_b](Work& work) -> Computed<SideBySideAnswer> {
+        auto heaps = compare_heaps({*a->trace, a->states, heap_a, a->position(heap_a)},
+                                   {*b->trace, b->states, heap_b, b->position(heap_b)}, &work);
+        if (!heaps) return Failure(cancelled_error());
+        auto answer = std::make_shared<SideBySideAnswer>(SideBySideAnswer{a, b, std::move(*heaps), {}, {}, {}});
+        std::optional<Holders::By> held_by;
+        compare_holders(*a, heap_a, *b, heap_b, held_by, answer->lines);
+        const auto settings = compare_settings(*a->trace, *b->trace);
+        answer->words =
+            std::make_shared<const Document>(describe_differences(answer->heaps, settings, held_by, answer->lines));
+        answer->figures = describe_heap_figures(answer->heaps.rows);
+        return {std::move(answer), 16'384};
+      });
 }
 
 void ask_heap_map(Answering& asking) {

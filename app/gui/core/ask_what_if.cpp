@@ -1,4 +1,5 @@
 // Questions about what would have happened under other settings.
+#include "analysis/answers/what_if.h"
 #include "analysis/diagnose/site_change.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/core/questions.h"
@@ -44,6 +45,7 @@ std::shared_ptr<const WhatIfAnswer> find_answer(const std::shared_ptr<const Trac
   if (const std::string missing = text_from_missing(*source, answer->rows); !missing.empty())
     answer->own += "\n" + missing;
   for (WhatIfRow& row : answer->rows) row.scenario.change = {};
+  answer->table = describe_what_if_rows(*source, answer->rows);
   return answer;
 }
 

@@ -21,9 +21,6 @@ template <std::integral Number>
 TableCell count_cell(Number count) {
   return {text_from_count(count), std::to_string(count)};
 }
-inline TableCell delta_cell(std::int64_t bytes) {
-  return {delta_text_from_bytes(bytes), std::to_string(bytes)};
-}
 inline TableCell share_cell(std::int64_t part, std::int64_t whole) {
   return text_cell(text_from_share(part, whole));
 }

@@ -82,49 +82,6 @@ TextTable table_from_summary(const ProfileSummary& summary, const ProfileView& v
   return table;
 }
 
-TextTable table_from_diff_stacks(const ProfileDiff& diff, const ProfileView& view,
-                                 std::span<const std::uint32_t> rows) {
-  TextTable table;
-  table.head = "now: " + diff.now_name + " compared with baseline: " + diff.baseline_name + "; sign = now - baseline.";
-  table.columns = {{"Change", true}, {"Baseline", true}, {"Now", true},
-                   {"Count", true},  {"What"},           {"Stack, innermost first"}};
-  for (const std::uint32_t index : rows) {
-    const DiffRow& row = diff.stacks[index];
-    std::string stack;
-    for (const FrameIndex frame : row.stack)
-      stack += (stack.empty() ? "" : " < ") + diff.frame_table[static_cast<std::size_t>(frame)].function;
-    table.rows.push_back({delta_amount_cell(view, row.delta_bytes()),
-                          amount_cell(view, row.baseline.bytes),
-                          amount_cell(view, row.now.bytes),
-                          {delta_text_from_count(row.delta_count()), std::to_string(row.delta_count())},
-                          text_cell(text_from_change(row.change)),
-                          text_cell(stack)});
-  }
-  return table;
-}
-
-TextTable table_from_diff_frames(const ProfileDiff& diff, const ProfileView& view,
-                                 std::span<const std::uint32_t> rows) {
-  TextTable table;
-  table.head = "now: " + diff.now_name + " compared with baseline: " + diff.baseline_name + "; sign = now - baseline.";
-  table.columns = {{"Flat change", true},
-                   {"Cumulative change", true},
-                   {"Baseline", true},
-                   {"Now", true},
-                   {"What"},
-                   {"Name"},
-                   {"Where"}};
-  for (const std::uint32_t index : rows) {
-    const FrameDiffRow& row = diff.frames[index];
-    table.rows.push_back({delta_amount_cell(view, row.now_flat.bytes - row.baseline_flat.bytes),
-                          delta_amount_cell(view, row.now_cum.bytes - row.baseline_cum.bytes),
-                          amount_cell(view, row.baseline_flat.bytes), amount_cell(view, row.now_flat.bytes),
-                          text_cell(text_from_change(row.change)), text_cell(row.frame.function),
-                          text_cell(location_text(row.frame))});
-  }
-  return table;
-}
-
 TextTable table_from_listing(const SourceListing& listing, const ProfileView& view) {
   TextTable table;
   table.head = listing.path;

@@ -17,8 +17,6 @@ TextTable table_from_nodes(const ProfileView& view, const CallTree& tree, std::s
 std::vector<std::uint32_t> nodes_worth_listing(const CallTree& tree, std::uint32_t root, double smallest_share);
 
 TextTable table_from_summary(const ProfileSummary& summary, const ProfileView& view);
-TextTable table_from_diff_stacks(const ProfileDiff& diff, const ProfileView& view, std::span<const std::uint32_t> rows);
-TextTable table_from_diff_frames(const ProfileDiff& diff, const ProfileView& view, std::span<const std::uint32_t> rows);
 TextTable table_from_log(const log::LogExcerpt& log);
 TextTable table_from_listing(const SourceListing& listing, const ProfileView& view);
 TextTable table_from_series(const std::vector<SeriesPoint>& series);

@@ -6,6 +6,7 @@
 
 #include <imgui.h>
 
+#include "analysis/document/text.h"
 #include "analysis/units/utf8.h"
 #include "app/gui/look/device_bar.h"
 #include "app/gui/look/drawing.h"
@@ -155,11 +156,30 @@ class Drawer {
   std::vector<std::pair<std::string, std::string>> titles_;  // With their notes; not yet drawn.
 };
 
+void add_figures(const Document& document, char separator, std::string& all) {
+  for (const Part& part : document.parts) {
+    if (const auto* inner = std::get_if<Document>(&part.is)) add_figures(*inner, separator, all);
+    const auto* table = std::get_if<Table>(&part.is);
+    if (table == nullptr || table->rows.empty() || table->audience == Audience::programs) continue;
+    if (!all.empty()) all += separator == ',' ? "\r\n" : "\n";
+    all += figures_from_table(*table, separator);
+  }
+}
+
 }  // namespace
 
 void draw_document(const AppState& state, const Look& look, const std::shared_ptr<const Document>& document,
                    DocumentState& kept, const DocumentRequest& request, CommandQueue& commands) {
   Drawer(state, look, document, kept, request, commands).draw_parts(*document);
+}
+
+void copy_document(const AppState& state, const Document& document, CommandQueue& commands) {
+  const bool is_file = !state.window.figures_file.empty();
+  if (!is_file && state.window.copy_as_text)
+    return commands.push(command::set_clipboard, text_from_document(document, {.shows_all = true}));
+  std::string figures;
+  add_figures(document, is_file ? ',' : '\t', figures);
+  commands.push(is_file ? command::write_figures : command::set_clipboard, figures);
 }
 
 }  // namespace hbmscope::gui

@@ -26,4 +26,8 @@ struct DocumentRequest {
 void draw_document(const AppState& state, const Look& look, const std::shared_ptr<const Document>& document,
                    DocumentState& kept, const DocumentRequest& request, CommandQueue& commands);
 
+// Copies it in the form that was asked for: all of it as text, or its tables for a spreadsheet, with an empty line
+// between them.
+void copy_document(const AppState& state, const Document& document, CommandQueue& commands);
+
 }  // namespace hbmscope::gui

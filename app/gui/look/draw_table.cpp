@@ -7,6 +7,7 @@
 
 #include "analysis/document/text.h"
 #include "analysis/units/contains.h"
+#include "analysis/units/format.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/core/frame_key.h"
 #include "app/gui/look/drawing.h"
@@ -20,6 +21,11 @@ constexpr float row_px = 24;
 
 FrameKey key_of(const CodeSite& place) {
   return {place.function, place.file, place.line, place.is_own_line};
+}
+FrameKey key_of(const Action& action) {
+  FrameKey key = key_of(action.place);
+  if (action.any_line) key.line = 0;
+  return key;
 }
 
 // A place has two columns on the screen, its name and where it is.
@@ -44,7 +50,7 @@ ColumnSetup setup_of(const Column& column, bool is_where) {
   setup.rank = column.rank;
   if (column.is_hidden) setup.flags |= ImGuiTableColumnFlags_DefaultHide;
   if (is_number(column.unit)) {
-    setup.width = column.share > 0              ? 104
+    setup.width = column.share > 0              ? (column.is_change ? 132 : 104)
                   : column.unit == Unit::share  ? 66
                   : column.unit == Unit::bytes  ? 90
                   : column.unit == Unit::amount ? 90
@@ -52,13 +58,19 @@ ColumnSetup setup_of(const Column& column, bool is_where) {
     setup.flags |= ImGuiTableColumnFlags_PreferSortDescending;
   } else if (column.unit == Unit::address) {
     setup.width = 130;
+  } else if (column.is_short) {
+    setup.width = 66;
   } else {
-    setup.width = is_where ? 76 : 110;
+    setup.width = is_where ? 76 : column.width > 0 ? column.width : 110;
     setup.rank = is_where ? 1 : column.rank;
     setup.share = column.unit == Unit::code && !is_where ? 3 : 2;
     setup.flags |= ImGuiTableColumnFlags_WidthStretch;
   }
   return setup;
+}
+
+bool is_found(const CodeSite& place, std::string_view find) {
+  return contains_ignoring_case(place.function, find) || contains_ignoring_case(place.file, find);
 }
 
 bool is_found(const Table& table, std::size_t row, std::string_view find) {
@@ -67,7 +79,10 @@ bool is_found(const Table& table, std::size_t row, std::string_view find) {
     if (table.columns[i].title.empty() || is_number(table.columns[i].unit)) continue;
     const Value value = table.rows.cell(row, i);
     if (const auto* place = std::get_if<CodeSite>(&value)) {
-      if (contains_ignoring_case(place->function, find) || contains_ignoring_case(place->file, find)) return true;
+      if (is_found(*place, find)) return true;
+    } else if (const auto* stack = std::get_if<CodeStack>(&value)) {
+      if (std::any_of(stack->begin(), stack->end(), [&](const CodeSite& one) { return is_found(one, find); }))
+        return true;
     } else if (contains_ignoring_case(text_from_value(value, table.columns[i].unit), find)) {
       return true;
     }
@@ -114,33 +129,82 @@ void apply_sorting(const Table& table, TableState& rows) {
 
 bool is_selected_by_default(const AppState& state, const Action& action) {
   switch (action.kind) {
-    case Action::Kind::select_code:
-      return !state.position().selection.empty() && state.position().selection == key_of(action.place);
+    case Action::Kind::select_code: {
+      FrameKey selected = state.position().selection;
+      if (action.any_line) selected.line = 0;
+      return !selected.empty() && selected == key_of(action);
+    }
     case Action::Kind::filter: return state.position().request.where.find(action.text) != std::string::npos;
     case Action::Kind::select_block: return state.position().address == action.number;
     default: return false;
   }
 }
 
-void draw_cell(const Look& look, const Table& table, std::size_t row, const ScreenColumn& at) {
+std::string location_of(const CodeSite& place) {
+  return location_text({place.function, place.file, place.line, place.is_library});
+}
+
+// The innermost line of your code, and who called it; all frames are in the tooltip.
+void draw_stack(const CodeStack& stack) {
+  if (stack.empty()) return dim_text("(no stack)");
+  auto own = std::find_if(stack.begin(), stack.end(), [](const CodeSite& one) { return one.is_own_line; });
+  if (own == stack.end()) own = stack.begin();
+  std::string callers;
+  for (auto one = own + 1; one != stack.end(); ++one)
+    if (!one->is_library) callers += (callers.empty() ? "< " : " < ") + one->function;
+  ImGui::BeginGroup();
+  own->is_library ? dim_text(own->function) : text(own->function);
+  ImGui::SameLine();
+  dim_text(location_of(*own));
+  if (!callers.empty()) {
+    ImGui::SameLine();
+    dim_text(callers);
+  }
+  ImGui::EndGroup();
+  if (!ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip) || !ImGui::BeginTooltip()) return;
+  constexpr std::size_t most = 30;
+  for (std::size_t i = 0; i < std::min(stack.size(), most); ++i) {
+    const std::string line = stack[i].function + "  " + location_of(stack[i]);
+    stack[i].is_library ? dim_text(line) : text(line);
+  }
+  if (stack.size() > most) dim_text("... " + text_from_count(stack.size() - most) + " more");
+  ImGui::EndTooltip();
+}
+
+void draw_text_cell(const Look& look, const Table& table, std::size_t row, const std::string& words, bool is_dim,
+                    bool is_toned) {
+  const Tone tone = is_toned && table.tone ? table.tone(row) : Tone::plain;
+  const bool has_color = tone == Tone::good || tone == Tone::bad;
+  if (has_color)
+    ImGui::PushStyleColor(ImGuiCol_Text, look.vec(tone == Tone::good ? Role::largest_free : Role::failure));
+  cell_text(words, is_dim && !has_color);
+  if (has_color) ImGui::PopStyleColor();
+  if (const std::string meaning = table.row_meaning ? table.row_meaning(row) : ""; !meaning.empty()) tooltip(meaning);
+}
+
+// `is_toned`: it is the first text of the row.
+void draw_cell(const Look& look, const Table& table, std::size_t row, const ScreenColumn& at, bool is_toned) {
   const Column& column = table.columns[at.column];
   const Value value = table.rows.cell(row, at.column);
+  if (const auto* stack = std::get_if<CodeStack>(&value)) return draw_stack(*stack);
   if (const auto* place = std::get_if<CodeSite>(&value)) {
     if (!at.is_where) return cell_text(place->function, place->is_library);
-    const std::string where = location_text({place->function, place->file, place->line, place->is_library});
+    const std::string where = location_of(*place);
     dim_text(shortened(where, ImGui::GetContentRegionAvail().x, true));
     if (!place->file.empty()) tooltip(place->file);
     return;
   }
   if (at.is_where) return;
   const std::string text = text_of_cell(table, row, at.column);
-  if (!is_number(column.unit)) return cell_text(text, column.is_dim || column.unit == Unit::code);
-  if (const auto share = find_share(table, row, at.column))
+  if (!is_number(column.unit))
+    return draw_text_cell(look, table, row, text, column.is_dim || column.unit == Unit::code, is_toned);
+  if (const auto share = find_share(table, row, at.column); share && column.is_change)
+    delta_cell(look, *share, text, false);
+  else if (share)
     bar_cell(look, *share, text, look.bar());
   else
     right_text(text, column.is_dim);
-  if (const std::string exact = exact_text_from_value(value, column.unit, table.amount_unit); exact != text)
-    tooltip(exact);
+  if (const std::string exact = exact_text_of_cell(table, row, at.column); exact != text) tooltip(exact);
 }
 
 class TableDrawer {
@@ -172,12 +236,10 @@ class TableDrawer {
   void set_up() {
     ImGui::TableSetupScrollFreeze(0, 1);
     std::vector<ColumnSetup> setups;
-    bool has_order = false;
-    for (const ScreenColumn& at : columns_) {
-      setups.push_back(setup_of(table_.columns[at.column], at.is_where));
-      if (!has_order && table_.columns[at.column].share > 0) setups.back().flags |= ImGuiTableColumnFlags_DefaultSort;
-      has_order = has_order || table_.columns[at.column].share > 0;
-    }
+    for (const ScreenColumn& at : columns_) setups.push_back(setup_of(table_.columns[at.column], at.is_where));
+    // An answer that begins with a bar is in the order of its bars; changes, by their size whatever their sign.
+    const Column& first = table_.columns[columns_.front().column];
+    if (first.share > 0 && !first.is_change) setups.front().flags |= ImGuiTableColumnFlags_DefaultSort;
     set_up_table_columns(look_, setups);
   }
 
@@ -231,8 +293,9 @@ class TableDrawer {
         ImGui::SetCursorPos(cursor);
       }
       if (!has_text && !is_number(table_.columns[at.column].unit) && request_.draw_mark) request_.draw_mark(row);
-      has_text = has_text || !is_number(table_.columns[at.column].unit);
-      draw_cell(look_, table_, row, at);
+      const bool is_text = !is_number(table_.columns[at.column].unit);
+      draw_cell(look_, table_, row, at, is_text && !has_text);
+      has_text = has_text || is_text;
     }
     ImGui::PopID();
   }
@@ -249,7 +312,7 @@ class TableDrawer {
 }  // namespace
 
 void apply_action(const AppState& state, const Action& action, const AnswerPlace& place, CommandQueue& commands) {
-  const FrameKey code = key_of(action.place);
+  const FrameKey code = key_of(action);
   const auto go_to = [&](std::uint64_t event) {
     if (place.trace) commands.push(command::set_moment, {*place.trace, place.heap.stream, event});
   };
@@ -293,8 +356,9 @@ void draw_table(const AppState& state, const Look& look, const Table& table, con
                           ImGuiTableFlags_Resizable | ImGuiTableFlags_Hideable | ImGuiTableFlags_BordersInnerV |
                           ImGuiTableFlags_NoBordersInBodyUntilResize;
   if (scrolls) flags |= ImGuiTableFlags_ScrollY;
-  const float height = request.fills_view ? 0 : scrolls ? look.px(row_px) * (rows_max + 1) : 0;
-  if (!ImGui::BeginTable(request.id, drawer.columns(), flags, {0, height})) return;
+  const ImVec2 size =
+      request.fills_view ? size_of_last_table(look) : ImVec2{0, scrolls ? look.px(row_px) * (rows_max + 1) : 0};
+  if (!ImGui::BeginTable(request.id, drawer.columns(), flags, size)) return;
   drawer.draw();
   ImGui::EndTable();
 }

@@ -3,16 +3,17 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
+#include "app/gui/look/draw_table.h"
 
 namespace hbmscope::gui {
 
 struct CompareState {
-  std::shared_ptr<const CompareAnswer> rows_of;  // The answer that `rows` refers to.
-  std::vector<std::uint32_t> rows;               // Indices into its user_code, in the order of the table.
+  Table table;
+  std::shared_ptr<const CompareAnswer> table_of;  // The answer that it was made from.
+  TableState rows;
   std::uint64_t copy_seen = 0;
 };
 

@@ -1,19 +1,13 @@
 #include "app/gui/views/diff/draw_diff.h"
 
-#include <algorithm>
-#include <cmath>
-
+#include "analysis/answers/diff.h"
 #include "analysis/model/device_name.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/amounts.h"
 #include "app/gui/core/answers.h"
-#include "app/gui/core/tables.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/diff_settings.h"
 #include "app/gui/look/drawing.h"
-#include "app/gui/look/frame_menu.h"
-#include "app/gui/look/table_columns.h"
-#include "app/gui/views/diff/draw_diff_rows.h"
 #include "app/gui/views/drawn_view.h"
 
 namespace hbmscope::gui {
@@ -114,68 +108,13 @@ void draw_groups(const Look& look, const std::vector<GroupDiffRow>& rows, bool d
   }
 }
 
-void draw_row(const AppState& state, const Look& look, const ProfileDiff& diff, const ProfileView& view,
-              const DiffRowShown& row, std::int64_t largest, CommandQueue& commands) {
-  ImGui::TableNextColumn();
-  const ImVec2 corner = ImGui::GetCursorPos();
-  const bool selected = row.key.function == state.position().selection.function && !row.key.empty() &&
-                        (state.position().selection.file.empty() || state.position().selection.file == row.key.file);
-  if (ImGui::Selectable("##row", selected, ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowOverlap))
-    commands.select(row.key);
-  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) draw_diff_tooltip(diff, view, row);
-  draw_frame_menu(state, row.frame, commands);
-  ImGui::SetCursorPos(corner);
-  const std::int64_t change = row.now.bytes - row.baseline.bytes;
-  delta_cell(look, largest == 0 ? 0 : static_cast<double>(change) / static_cast<double>(largest),
-             delta_amount_text(view, change), row.change == Change::gone);
-  ImGui::TableNextColumn();
-  right_text(amount_text(view, row.baseline.bytes), row.baseline.bytes == 0);
-  ImGui::TableNextColumn();
-  right_text(amount_text(view, row.now.bytes), row.now.bytes == 0);
-  ImGui::TableNextColumn();
-  right_text(delta_text_from_count(row.now.count - row.baseline.count), row.now.count == row.baseline.count);
-  ImGui::TableNextColumn();
-  dim_text(text_from_change(row.change));
-  ImGui::TableNextColumn();
-  text(row.frame.function);
-  ImGui::SameLine();
-  dim_text(location_text(row.frame));
-  if (!row.rest.empty()) {
-    ImGui::SameLine();
-    dim_text(row.rest);
-  }
-}
-
-void draw_table(const AppState& state, const Look& look, const ProfileDiff& diff, const ProfileView& view,
-                DiffState& local, CommandQueue& commands) {
-  constexpr ImGuiTableFlags flags = ImGuiTableFlags_Sortable | ImGuiTableFlags_SortTristate | ImGuiTableFlags_ScrollY |
-                                    ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable | ImGuiTableFlags_BordersInnerV |
-                                    ImGuiTableFlags_NoBordersInBodyUntilResize;
-  if (!ImGui::BeginTable("diff", 6, flags, size_of_last_table(look))) return;
-  ImGui::TableSetupScrollFreeze(0, 1);
-  constexpr ImGuiTableColumnFlags number = ImGuiTableColumnFlags_PreferSortDescending;
-  const ColumnSetup columns[] = {{"Change", 132, 0, number},
-                                 {"Baseline", 84, 2, number},
-                                 {"Now", 84, 1, number},
-                                 {"Count", 72, 3, number},
-                                 {"What", 60, 4},
-                                 {local.by_function ? "Function" : "Stack, innermost frame of your code first", 170, 0,
-                                  ImGuiTableColumnFlags_WidthStretch | ImGuiTableColumnFlags_NoSort}};
-  set_up_table_columns(look, columns);
-  table_headers(0, 4);
-  sort_diff_rows(state.answers().diff.value, state.position().find, local);
-  const std::int64_t largest = largest_change(diff, local.by_function);
-  ImGuiListClipper clipper;
-  clipper.Begin(static_cast<int>(local.rows.size()));
-  while (clipper.Step())
-    for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
-      ImGui::TableNextRow(0, look.px(24));
-      ImGui::PushID(i);
-      const std::uint32_t index = local.rows[static_cast<std::size_t>(i)];
-      draw_row(state, look, diff, view, shown_diff_row(diff, index, local.by_function), largest, commands);
-      ImGui::PopID();
-    }
-  ImGui::EndTable();
+void renew_tables(const std::shared_ptr<const ProfileDiff>& diff, DiffState& local) {
+  if (local.tables_of == diff) return;
+  local.tables_of = diff;
+  local.stacks = describe_diff_stacks(diff);
+  local.frames = describe_diff_frames(diff);
+  local.stacks.title = local.frames.title =
+      "now: " + diff->now_name + " compared with baseline: " + diff->baseline_name + "; sign = now - baseline.";
 }
 
 }  // namespace
@@ -211,14 +150,12 @@ void draw_diff(const AppState& state, DiffState& local, CommandQueue& commands) 
   bool any = false;
   draw_groups(look, diff.devices, true, *view, any);
   draw_groups(look, diff.kinds, false, *view, any);
-  draw_table(state, look, diff, *view, local, commands);
-  if (!take_copy(state, ViewKind::diff, local.copy_seen)) return;
-  if (local.rows_of != state.answers().diff.value)
-    return;  // The table was not visible; its rows belong to another answer.
-  copy_table(state,
-             local.by_function ? table_from_diff_frames(diff, *view, local.rows)
-                               : table_from_diff_stacks(diff, *view, local.rows),
-             commands);
+  renew_tables(state.answers().diff.value, local);
+  const Table& table = local.by_function ? local.frames : local.stacks;
+  TableState& rows = local.by_function ? local.frame_rows : local.stack_rows;
+  const TableRequest request{.id = local.by_function ? "functions" : "stacks", .find = state.position().find};
+  draw_table(state, look, table, local.tables_of, rows, request, commands);
+  if (take_copy(state, ViewKind::diff, local.copy_seen)) copy_table(state, table, rows.rows, commands);
 }
 
 std::unique_ptr<DrawnView> make_diff() {

@@ -4,22 +4,19 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
+#include "app/gui/look/draw_table.h"
 
 namespace hbmscope::gui {
 
 struct DiffState {
   bool by_function = false;  // False: by stack.
-  int column = 0;
-  bool ascending = false, by_size = true;  // by_size: largest absolute change first.
-  std::vector<std::uint32_t> rows;
-  std::shared_ptr<const ProfileDiff> rows_of;
-  bool rows_by_function = false;
-  std::string rows_find;
+  // Made for one diff.
+  Table stacks, frames;
+  std::shared_ptr<const ProfileDiff> tables_of;
+  TableState stack_rows, frame_rows;
   std::uint64_t copy_seen = 0;
 };
 

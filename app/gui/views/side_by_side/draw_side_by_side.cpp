@@ -1,21 +1,17 @@
 #include "app/gui/views/side_by_side/draw_side_by_side.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 
 #include <imgui.h>
 
-#include "analysis/units/format.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/look/answer_state.h"
-#include "app/gui/look/diff_settings.h"
+#include "app/gui/look/draw_document.h"
+#include "app/gui/look/draw_table.h"
 #include "app/gui/look/drawing.h"
-#include "app/gui/look/frame_menu.h"
 #include "app/gui/look/side_by_side.h"
-#include "app/gui/look/table_columns.h"
 #include "app/gui/views/drawn_view.h"
-#include "app/gui/views/side_by_side/side_by_side_table.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -40,100 +36,29 @@ void draw_heads(const AppState& state, CommandQueue& commands) {
   draw_copy_menu(ViewKind::side_by_side, commands);
 }
 
-std::string exact_words(const ComparisonRow& row) {
-  std::string words(row.meaning);
-  if (row.unit != ComparisonRow::Unit::bytes) return words;
-  if (row.a) words += "\nA: " + exact_text_from_bytes(*row.a);
-  if (row.b) words += "\nB: " + exact_text_from_bytes(*row.b);
-  return words;
-}
-
-void draw_figures(const HeapComparison& heaps) {
-  constexpr ImGuiTableFlags flags = ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingFixedFit;
-  if (!ImGui::BeginTable("figures", 4, flags)) return;
-  const float figure = ImGui::CalcTextSize("+1,023.9 points").x;
-  ImGui::TableSetupColumn("Figure");
-  ImGui::TableSetupColumn("A", 0, figure);
-  ImGui::TableSetupColumn("B", 0, figure);
-  ImGui::TableSetupColumn("B - A", 0, figure);
-  table_headers(1, 4);
-  for (const ComparisonRow& row : heaps.rows) {
-    ImGui::TableNextRow();
-    ImGui::TableNextColumn();
-    text(row.name);
-    tooltip(exact_words(row));
-    ImGui::TableNextColumn();
-    right_text(text_from_figure(row, row.a));
-    ImGui::TableNextColumn();
-    right_text(text_from_figure(row, row.b));
-    ImGui::TableNextColumn();
-    right_text(text_from_difference(row), row.a == row.b);
-  }
-  ImGui::EndTable();
-}
-
-// The settings that differ come first: they explain most of what follows.
-void draw_settings(const SideBySideAnswer& answer) {
-  if (answer.settings.empty()) return dim_text("No setting differs, as far as both files say.");
-  bold_text("Settings that differ");
-  for (const SettingChange& setting : answer.settings) wrapped_text(setting_line(setting));
-}
-
-void draw_lines(const Look& look, const SideBySideAnswer& answer, CommandQueue& commands) {
-  const Holders::By by = answer.held_by.value_or(Holders::By::code);
-  bold_text("What changed, by " + std::string(by == Holders::By::code ? "line" : text_from_by(by)));
-  if (!answer.held_by)
-    return dim_text("Nothing that both files say of their blocks: one has lines of your code, the other has not.");
-  if (answer.lines.empty()) return dim_text("The same on both sides.");
-  if (!ImGui::BeginTable("lines", 4, ImGuiTableFlags_RowBg)) return;
-  constexpr ColumnSetup columns[] = {
-      {"B - A", 110}, {"A", 90, 1}, {"B", 90, 1}, {"What", 120, 0, ImGuiTableColumnFlags_WidthStretch}};
-  set_up_table_columns(look, columns);
-  table_headers(0, 3);
-  const double most = static_cast<double>(std::max<std::int64_t>(1, std::abs(answer.lines.front().change())));
-  ImGuiListClipper clipper;
-  clipper.Begin(static_cast<int>(answer.lines.size()));
-  while (clipper.Step())
-    for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
-      const HeldOnSides& line = answer.lines[static_cast<std::size_t>(i)];
-      ImGui::TableNextRow();
-      ImGui::TableNextColumn();
-      ImGui::PushID(i);
-      bar_cell(look, static_cast<double>(std::abs(line.change())) / most, delta_text_from_bytes(line.change()),
-               look.role(line.change() > 0 ? Role::grown : Role::shrunk));
-      ImGui::TableNextColumn();
-      right_text(text_from_bytes(line.a));
-      ImGui::TableNextColumn();
-      right_text(text_from_bytes(line.b));
-      ImGui::TableNextColumn();
-      if (ImGui::Selectable(line.name.c_str(), false, ImGuiSelectableFlags_SpanAllColumns) && !line.where.empty())
-        commands.push(command::add_filter, line.where);
-      if (!line.where.empty()) tooltip("Click to filter this side to it");
-      ImGui::PopID();
-    }
-  ImGui::EndTable();
-}
-
-// Settings and lines on the left, figures on the right, or below each other if there is not enough room.
-void draw_answer(const Look& look, const SideBySideAnswer& answer, CommandQueue& commands) {
-  const HeapComparison& heaps = answer.heaps;
-  const float all = ImGui::GetContentRegionAvail().x, least = ImGui::GetFontSize() * 30;
+// Words on the left, figures on the right, or below each other if there is not enough room.
+void draw_answer(const AppState& state, const std::shared_ptr<const SideBySideAnswer>& answer, SideBySideState& view,
+                 CommandQueue& commands) {
+  const Look look(state);
+  const float all = ImGui::GetContentRegionAvail().x, least = ImGui::GetFontSize() * 33;
   const bool has_room = all >= 2 * least;
   ImGui::BeginChild("words", {has_room ? all - least - ImGui::GetStyle().ItemSpacing.x : 0, 0},
                     has_room ? 0 : ImGuiChildFlags_AutoResizeY);
-  draw_settings(answer);
-  ImGui::Spacing();
-  for (const std::string& sentence : heaps.sentences) {
-    ImGui::Bullet();
-    wrapped_text(sentence);
-  }
-  ImGui::Spacing();
-  draw_lines(look, answer, commands);
+  draw_document(state, look, answer->words, view.words, {}, commands);
   ImGui::EndChild();
   if (has_room) ImGui::SameLine();
   ImGui::BeginChild("figures", {0, 0});
-  draw_figures(heaps);
+  draw_table(state, look, answer->figures, answer, view.figures, {.id = "figures", .fills_view = false}, commands);
   ImGui::EndChild();
+}
+
+// As text with both heaps above it.
+void copy(const AppState& state, const SideBySideAnswer& answer, CommandQueue& commands) {
+  Document all{.title = "A: " + answer.heaps.a.label + ", " + phrase_of(answer.a->moment) +
+                        ". B: " + answer.heaps.b.label + ", " + phrase_of(answer.b->moment) + "."};
+  all.add(*answer.words);
+  all.add(answer.figures);
+  copy_document(state, all, commands);
 }
 
 }  // namespace
@@ -141,9 +66,9 @@ void draw_answer(const Look& look, const SideBySideAnswer& answer, CommandQueue&
 void draw_side_by_side(const AppState& state, SideBySideState& view, CommandQueue& commands) {
   draw_heads(state, commands);
   if (!draw_answer_state(state, state.answers().side_by_side, "the differences")) return;
-  draw_answer(Look(state), *state.answers().side_by_side.value, commands);
-  if (take_copy(state, ViewKind::side_by_side, view.copy_seen))
-    copy_table(state, table_from_side_by_side(*state.answers().side_by_side.value), commands);
+  const auto answer = state.answers().side_by_side.value;
+  draw_answer(state, answer, view, commands);
+  if (take_copy(state, ViewKind::side_by_side, view.copy_seen)) copy(state, *answer, commands);
 }
 
 std::unique_ptr<DrawnView> make_side_by_side() {

@@ -4,10 +4,13 @@
 
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
+#include "app/gui/look/draw_document.h"
 
 namespace hbmscope::gui {
 
 struct SideBySideState {
+  DocumentState words;
+  TableState figures;
   std::uint64_t copy_seen = 0;
 };
 void draw_side_by_side(const AppState& state, SideBySideState& view, CommandQueue& commands);

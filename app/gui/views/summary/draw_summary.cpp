@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/answers/dry_run.h"
 #include "analysis/model/device_name.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/amounts.h"
@@ -9,6 +10,7 @@
 #include "app/gui/core/copy_as_command.h"
 #include "app/gui/core/tables.h"
 #include "app/gui/look/answer_state.h"
+#include "app/gui/look/draw_document.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/views/drawn_view.h"
@@ -236,6 +238,11 @@ void draw_summary(const AppState& state, SummaryState& summary, CommandQueue& co
   wrapped_text(answer.headline);
   ImGui::PopFont();
   ImGui::Spacing();
+  if (state.source()->trace) {
+    DocumentState kept;  // It has no tables.
+    const auto verdict = std::make_shared<const Document>(describe_recorded_verdict(*state.source()->trace));
+    draw_document(state, look, verdict, kept, {}, commands);
+  }
   draw_warnings(state.source()->warnings);
   draw_figures(look, answer, view, state.source()->trace != nullptr);
   draw_categories(look, answers.summary.value->categories);

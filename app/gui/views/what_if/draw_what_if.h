@@ -6,11 +6,13 @@
 
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
+#include "app/gui/look/draw_table.h"
 
 namespace hbmscope::gui {
 
 struct WhatIfState {
   std::string typed, seen;  // The field, and the words that it was last set to.
+  TableState rows;
   std::uint64_t copy_seen = 0;
 };
 

@@ -1,0 +1,16 @@
+// What would have happened under other settings, as a document.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/document/document.h"
+#include "analysis/whatif/what_if.h"
+
+namespace hbmscope {
+
+Document describe_what_if(const std::string& file, const WhatIfSource& source, const std::vector<WhatIfRow>& rows);
+// Its rows, with the key "rows". A click on one copies the setting.
+Table describe_what_if_rows(const WhatIfSource& source, const std::vector<WhatIfRow>& rows);
+
+}  // namespace hbmscope
