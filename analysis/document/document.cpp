@@ -45,6 +45,10 @@ double real_of(const Value& value) {
   return number != nullptr ? *number : static_cast<double>(integer_of(value));
 }
 
+std::string_view amount_unit_of(const Table& table, std::size_t row) {
+  return table.unit_of_row ? table.unit_of_row(row) : std::string_view(table.amount_unit);
+}
+
 }  // namespace
 
 Rows::Rows(std::vector<std::vector<Value>> rows) : count_(rows.size()) {
@@ -93,10 +97,15 @@ std::string number_text_from_value(const Value& value, Unit unit) {
 std::string text_of_cell(const Table& table, std::size_t row, std::size_t column) {
   const Column& one = table.columns[column];
   const Value value = table.rows.cell(row, column);
+  const std::string_view amount_unit = amount_unit_of(table, row);
   const bool is_figure = std::holds_alternative<std::int64_t>(value);
-  if (!one.is_change || !is_figure) return text_from_value(value, one.unit, table.amount_unit);
+  if (!one.is_change || !is_figure) return text_from_value(value, one.unit, amount_unit);
   if (one.unit == Unit::count) return delta_text_from_count(integer_of(value));
-  return delta_text_from_value(integer_of(value), one.unit == Unit::bytes ? "bytes" : table.amount_unit);
+  return delta_text_from_value(integer_of(value), one.unit == Unit::bytes ? "bytes" : amount_unit);
+}
+
+std::string exact_text_of_cell(const Table& table, std::size_t row, std::size_t column) {
+  return exact_text_from_value(table.rows.cell(row, column), table.columns[column].unit, amount_unit_of(table, row));
 }
 
 bool is_less(const Value& a, const Value& b) {
@@ -117,12 +126,30 @@ bool is_less(const Value& a, const Value& b) {
   return text_from_value(a, Unit::text) < text_from_value(b, Unit::text);
 }
 
+Table for_readers(Table table) {
+  table.key.clear();
+  table.audience = Audience::readers;
+  return table;
+}
+
+Table for_programs(Table table) {
+  table.audience = Audience::programs;
+  return table;
+}
+
 Table in_order(const Table& table, std::vector<std::uint32_t> rows) {
   Table ordered = table;
-  const std::size_t count = rows.size();
-  ordered.rows = Rows(count, [all = table.rows, rows = std::move(rows)](std::size_t row, std::size_t column) {
-    return all.cell(rows[row], column);
+  const auto kept = std::make_shared<const std::vector<std::uint32_t>>(std::move(rows));
+  ordered.rows = Rows(kept->size(), [all = table.rows, kept](std::size_t row, std::size_t column) {
+    return all.cell((*kept)[row], column);
   });
+  const auto of_row = [kept](const auto& of_all) {
+    return [of_all, kept](std::size_t row) { return of_all((*kept)[row]); };
+  };
+  if (table.action) ordered.action = of_row(table.action);
+  if (table.tone) ordered.tone = of_row(table.tone);
+  if (table.depth) ordered.depth = of_row(table.depth);
+  if (table.unit_of_row) ordered.unit_of_row = of_row(table.unit_of_row);
   return ordered;
 }
 

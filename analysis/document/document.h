@@ -157,6 +157,7 @@ enum class Layout : std::uint8_t {
   lines,        // Each row is a line of its shown cells: evidence.
   list,         // Numbered. The first shown column is the head, the others follow in lines of their own: advice.
   stacked_bar,  // A table, and above it a bar of the parts where there is room to draw one.
+  bars,         // A table whose rows end with a bar of the first share in a terminal: totals, histograms.
 };
 
 struct Table {
@@ -173,8 +174,12 @@ struct Table {
   Audience audience = Audience::everyone;
   // What a click on the row does. May be missing.
   std::function<Action(std::size_t row)> action = {};
-  // Of the first text in the row, such as bad for what has grown. May be missing.
+  // Of the first text in the row, such as bad for what has grown; in lines, of the whole line. May be missing.
   std::function<Tone(std::size_t row)> tone = {};
+  // In a tree, how far the first text is indented. May be missing.
+  std::function<std::size_t(std::size_t row)> depth = {};
+  // Where rows have different units of amounts: instead of amount_unit. May be missing.
+  std::function<std::string_view(std::size_t row)> unit_of_row = {};
 };
 
 // Only the window draws it; it knows the picture by this name.
@@ -205,11 +210,12 @@ struct BasicDocument {
   }
 };
 
-// A list of objects, for programs.
+// A list of objects.
 template <class Of>
 struct BasicDocuments {
   std::string key = {};
   std::vector<BasicDocument<Of>> list = {};
+  Audience audience = Audience::programs;
 };
 
 struct Part;
@@ -227,10 +233,14 @@ std::string exact_text_from_value(const Value& value, Unit unit, std::string_vie
 std::string number_text_from_value(const Value& value, Unit unit);
 
 std::string text_of_cell(const Table& table, std::size_t row, std::size_t column);
+std::string exact_text_of_cell(const Table& table, std::size_t row, std::size_t column);
 
 bool is_number(Unit unit);  // Aligned at its end.
 // Orders the values of one column: unknown ones first, texts by their characters.
 bool is_less(const Value& a, const Value& b);
+// For those who read the same rows in another order, or only some of them: without the key, which programs get.
+Table for_readers(Table table);
+Table for_programs(Table table);
 // The table with only these rows, in this order.
 Table in_order(const Table& table, std::vector<std::uint32_t> rows);
 // The share that the bar of a cell has, from 0 to 1; nothing if it has none.

@@ -40,6 +40,11 @@ struct ProgramMemoryRow {
   std::uint64_t roughly_needed_bytes() const;
   bool needs_more_than(const ProgramMemoryRow& other) const;  // By that.
 };
+struct NamedProgram {
+  std::string file;  // Empty: its file has several.
+  ProgramMemoryRow memory;
+};
+
 // Of one stream. Nothing if it has no program.
 std::optional<ProgramMemoryRow> find_program(const Stream& stream);
 // Of all streams that have a program; the one that needs the most first.

@@ -8,8 +8,8 @@
 #include "analysis/document/html.h"
 #include "analysis/document/json.h"
 #include "analysis/judge/gate.h"
-#include "analysis/units/format.h"
 #include "analysis/write/json.h"
+#include "app/cli/brief.h"
 #include "app/cli/cli.h"
 #include "app/cli/gate.h"
 #include "app/cli/load.h"
@@ -24,13 +24,7 @@ Result<std::string> json_of_source(const Source& source, const ExplainOptions& o
   nlohmann::ordered_json json = {{"schema", json_schema}};
   json.update(json_from_document(describe_failures(*source.trace, {shown, !is_brief}),
                                  is_brief ? Keys::current : Keys::with_old_ones));
-  json = with_verdict(std::move(json), source);
-  if (!is_brief) return text_from_json(json);
-  const auto brief = brief_from_json(json, options.brief);
-  if (!brief)
-    return Failure(refusal(fmt::format("the answer is longer than {} characters", text_from_count(options.brief)),
-                           "Give --brief more, or leave it out."));
-  return line_from_json(*brief);
+  return text_from_answer(with_verdict(std::move(json), source), options.brief);
 }
 
 // Error: no request failed.

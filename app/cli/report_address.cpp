@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/answers/program_parts.h"
+#include "analysis/document/json.h"
+#include "analysis/document/text.h"
 #include "analysis/model/clamped.h"
 #include "analysis/query/block_history.h"
 #include "analysis/query/profile_view.h"
@@ -20,7 +23,6 @@
 #include "app/cli/figure_text.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
-#include "app/cli/program_values.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
@@ -107,8 +109,9 @@ std::string program_text(const Source& source, const ProgramParts& programs, std
   constexpr std::size_t values_shown = 40;
   const std::vector<ProgramPart> parts = programs.find(stream, block);
   if (parts.empty()) return {};
-  return fmt::format("  By its size: {}\n", printable(text_from_parts(parts))) +
-         text_from_program_values(*source.trace, parts, values_shown);
+  Table values = describe_program_values(*source.trace, parts);
+  values.shown = values_shown;
+  return fmt::format("  By its size: {}\n", printable(text_from_parts(parts))) + text_from_table(values);
 }
 
 // What files without addresses have of it.
@@ -250,7 +253,9 @@ Json json_from_found(const Source& source, const ProgramParts& programs, const F
     if (place.slot && row.stream == found.stream && row.slot == *place.slot) {
       json["block"] = json_from_block(*source.trace, source.states, labels_of(*source.trace), row);
       const LiveBlock block = source.states[found.stream].slots()[row.slot];
-      json["block"]["programs"] = json_from_program_parts(*source.trace, programs.find(found.stream, block));
+      Document parts;
+      parts.add(describe_program_parts(*source.trace, programs.find(found.stream, block), "programs"));
+      json["block"].update(json_from_document(parts));
     }
   const auto& since = found.history.since;
   json["free_since_event"] = place.what == PlaceAt::What::free && since ? Json(since->event) : Json(nullptr);

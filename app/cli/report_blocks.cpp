@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/answers/answer_table.h"
+#include "analysis/answers/heaps.h"
+#include "analysis/answers/program_parts.h"
 #include "analysis/query/block_find.h"
 #include "analysis/query/block_labels.h"
 #include "analysis/query/block_list.h"
@@ -18,7 +21,6 @@
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #include "app/cli/report_address.h"
-#include "app/cli/report_section.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
@@ -95,9 +97,9 @@ Result<void> check_block_options(const ReportOptions& options) {
   constexpr std::string_view why = "can't be combined with --blocks or --address, which print single blocks";
   if (options.blocks.rows && !options.blocks.address.empty())
     return Failure(refusal("--blocks and --address can't be combined", "Use one of them."));
-  if (auto allowed = used.refuse(section_flags(), why); !allowed) return allowed;
+  if (auto allowed = used.refuse(answer_flags(), why); !allowed) return allowed;
   if (auto allowed = used.refuse({"--focus", "--ignore", "--hide", "--show", "--value", "--keep-dropped-frames",
-                                  "--relative", "--by", "--own", "--cum", "--count", "--series", "--fail-if"},
+                                  "--relative", "--by", "--own", "--cum", "--count", "--series", "--fail-if", "--only", "--brief"},
                                  why);
       !allowed)
     return allowed;
@@ -126,7 +128,7 @@ int run_list(const ReportOptions& options, const Source& source, const BlockQuer
 
 // The start of a sentence.
 std::string moment_text(const Source& source) {
-  return "A" + text_from_moment(source.moment).substr(1);  // "At ..." or "After ..."
+  return heading_from_moment(source.moment);
 }
 
 // In time, or in events if the source has no times.
@@ -141,11 +143,7 @@ std::string lifetime_text(const Source&, const BlockFacts& facts) {
 }
 
 std::string own_line_text(const Definitions& definitions, std::uint32_t stack) {
-  if (stack == 0) return "(no stack)";
-  const auto frame = find_own_frame(definitions, stack);
-  if (!frame) return std::string(no_user_code_text(definitions, stack));
-  return fmt::format("{}  {}:{}", printable(definitions.text(frame->function)),
-                     printable(definitions.text(frame->file)), frame->line);
+  return printable(place_of_stack(definitions, stack));
 }
 
 int run_report_blocks(const ReportOptions& options) {

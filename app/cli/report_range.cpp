@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/answers/answer_table.h"
+#include "analysis/answers/heaps.h"
+#include "analysis/document/json.h"
 #include "analysis/query/range_summary.h"
 #include "analysis/query/short_name.h"
 #include "analysis/query/trace_user_code.h"
@@ -18,7 +21,6 @@
 #include "app/cli/cli.h"
 #include "app/cli/figure_text.h"
 #include "app/cli/load.h"
-#include "app/cli/report_section.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
@@ -167,8 +169,8 @@ std::string json_report(const RangeReport& report) {
   range["freed_older"] = json_from_sum(summary.freed_older);
   range["in_use_delta_bytes"] = summary.in_use_delta_bytes;
   range["other_delta_bytes"] = summary.other_delta_bytes;
-  range["heaps_before"] = json_from_heap_rows(summary.heaps_before);
-  range["heaps_after"] = json_from_heap_rows(summary.heaps_after);
+  range["heaps_before"] = json_from_table(describe_heaps(summary.heaps_before));
+  range["heaps_after"] = json_from_table(describe_heaps(summary.heaps_after));
   range["own_code"] = Json::array();
   for (std::size_t i = 0; i < report.shown(summary.user_code.size(), report.options.own); ++i) {
     const RangeOwnRow& row = summary.user_code[i];
@@ -192,10 +194,10 @@ std::string json_report(const RangeReport& report) {
 
 Result<void> check_range_options(const ReportOptions& options) {
   constexpr std::string_view why = "can't be combined with --from, which prints everything that changed";
-  if (auto allowed = options.used.refuse(section_flags(), why); !allowed) return allowed;
+  if (auto allowed = options.used.refuse(answer_flags(), why); !allowed) return allowed;
   return options.used.refuse(
       {"--where", "--focus", "--ignore", "--hide", "--show", "--value", "--keep-dropped-frames", "--relative", "--by",
-       "--cum", "--count", "--series", "--fail-if", "--blocks", "--address", "--order", "--ascending"},
+       "--cum", "--count", "--series", "--fail-if", "--only", "--brief", "--blocks", "--address", "--order", "--ascending"},
       why);
 }
 

@@ -15,7 +15,6 @@
 #include "analysis/write/json_trace.h"
 #include "app/cli/cli.h"
 #include "app/cli/load.h"
-#include "app/cli/report_text.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
@@ -23,11 +22,11 @@ namespace {
 
 constexpr std::size_t curve_characters = 40;
 
-std::string text_from_series(const std::vector<SeriesPoint>& points, const ReportStyle& style) {
-  const Terminal& terminal = style.terminal;
+std::string text_from_series(const std::vector<SeriesPoint>& points, const std::string& unit,
+                             const Terminal& terminal) {
   std::int64_t largest = 0;
   for (const SeriesPoint& point : points) largest = std::max(largest, point.total.bytes);
-  std::string text = terminal.paint(fmt::format("{:>10}  {:>10}  {:>10}  {}", style.unit.empty() ? "value" : style.unit,
+  std::string text = terminal.paint(fmt::format("{:>10}  {:>10}  {:>10}  {}", unit.empty() ? "value" : unit,
                                                 "change", "count", "file"),
                                     Ink::dim) +
                      "\n";
@@ -35,8 +34,8 @@ std::string text_from_series(const std::vector<SeriesPoint>& points, const Repor
     const SeriesPoint& point = points[i];
     const std::string change =
         i == 0 ? ""
-               : delta_text_from_value(clamped_difference(point.total.bytes, points[i - 1].total.bytes), style.unit);
-    text += fmt::format("{:>10}  {}  {:>10}  {}{}", text_from_value(point.total.bytes, style.unit),
+               : delta_text_from_value(clamped_difference(point.total.bytes, points[i - 1].total.bytes), unit);
+    text += fmt::format("{:>10}  {}  {:>10}  {}{}", text_from_value(point.total.bytes, unit),
                         pad_left(change, 10), text_from_count(point.total.count), printable(point.file),
                         point.time_ns == 0 ? "" : "  " + text_from_unix_ns(point.time_ns));
     const std::string bar = terminal.bar(point.total.bytes, largest, 30);
@@ -151,7 +150,7 @@ int run_report_series(const ReportOptions& options, const ViewRequest& request) 
   const auto points = load_points(*files, options, request, unit);
   if (!points) return fail(points.error());
   return print_series(options, "pprof", json_from_series(*points),
-                      text_from_series(*points, {terminal, 0, {}, printable(unit), 0}));
+                      text_from_series(*points, printable(unit), terminal));
 }
 
 }  // namespace hbmscope::cli

@@ -19,6 +19,7 @@ import pathlib
 import shlex
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from typing import Annotated, Literal
@@ -125,6 +126,14 @@ def absolute(file):
 def options(**values):
     """at="peak" is "--at=peak": a value can't become an option of its own."""
     return [f"--{name.replace('_', '-')}={value}" for name, value in values.items() if value is not None]
+
+
+def answers_of(path):
+    """The answers that the program can name: "ranks" -> "The processes of a job, the worst first"."""
+    listed = subprocess.run([path, "mcp", "--answers"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if listed.returncode != 0:
+        sys.exit(f"hbmscope: {path} does not list its answers. {listed.stderr.strip()}")
+    return dict(line.split(": ", 1) for line in listed.stdout.splitlines())
 
 
 # Answers of a bounded size.
@@ -387,6 +396,22 @@ def make_server(program, allow_run, fleet_python):
         """What held the memory at a time, by line of your code, the largest first. Without a time: at the first failure, or at the end."""
         words = ["report", absolute(file), *options(at=at, own=top)]
         return bounded(held(await program.answer("report", absolute(file), *options(at=at, own=0, top=1)), at, top, program.command(*words)))
+
+    known = answers_of(program.path)
+
+    @tool("table")
+    async def table(
+        file: File,
+        what: Annotated[list[str], Field(min_length=1, description="; ".join(f"{name}: {words}" for name, words in known.items()))],
+        at: Time = None,
+        top: Top = 10,
+        where: Annotated[str | None, Field(description="A filter, e.g. size>1MiB or own=train.py")] = None,
+    ) -> str:
+        """Any other answer about a file, by its name: ranks, bins, counters, the settings of the job, ..."""
+        words = ["report", absolute(file), *(f"--only={one}" for one in what), *options(at=at, top=top, where=where)]
+        command = program.command(*words)
+        found = await program.answer(*words, f"--brief={CHARACTERS - len(command) - 100}")
+        return text_of({key: value for key, value in found.items() if key != "schema"} | {"command": command})
 
     @tool("diff")
     async def diff(baseline: File, now: Annotated[str | None, Field(description="The later file; without it, two times of the first one: from_time and at")] = None, from_time: Time = None, at: Time = None, top: Top = 10) -> str:

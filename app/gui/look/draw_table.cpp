@@ -126,7 +126,10 @@ void draw_cell(const Look& look, const Table& table, std::size_t row, const Scre
   const Column& column = table.columns[at.column];
   const Value value = table.rows.cell(row, at.column);
   if (const auto* place = std::get_if<CodeSite>(&value)) {
-    if (!at.is_where) return cell_text(place->function, place->is_library);
+    if (!at.is_where) {
+      if (table.depth) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + look.px(12) * static_cast<float>(table.depth(row)));
+      return cell_text(place->function, place->is_library);
+    }
     const std::string where = location_text({place->function, place->file, place->line, place->is_library});
     dim_text(shortened(where, ImGui::GetContentRegionAvail().x, true));
     if (!place->file.empty()) tooltip(place->file);
@@ -139,7 +142,7 @@ void draw_cell(const Look& look, const Table& table, std::size_t row, const Scre
     bar_cell(look, *share, text, look.bar());
   else
     right_text(text, column.is_dim);
-  if (const std::string exact = exact_text_from_value(value, column.unit, table.amount_unit); exact != text)
+  if (const std::string exact = exact_text_of_cell(table, row, at.column); exact != text)
     tooltip(exact);
 }
 
