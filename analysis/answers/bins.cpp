@@ -103,7 +103,7 @@ Result<Document> describe_bins(const AnswerInput& input) {
 constinit const AnswerRow bins_answer{
     .name = "bins",
     .title = "Bins",
-    .help = "The bins of BFC allocators: blocks and free blocks by size",
+    .help = "The bins of BFC allocators",
     .needs_trace = true,
     .describe = describe_bins,
 };

@@ -200,7 +200,7 @@ Result<Document> describe_peek(const AnswerInput& input) {
 constinit const AnswerRow tree_answer{
     .name = "tree",
     .title = "Call tree",
-    .help = "Print the call tree from the outermost frame down, instead of rows",
+    .help = "The call tree from the outermost frame down",
     .flag = "--tree",
     .placement = Placement::instead_of_rows,
     .key = "tree",
@@ -210,7 +210,7 @@ constinit const AnswerRow tree_answer{
 constinit const AnswerRow bottom_up_answer{
     .name = "bottom_up",
     .title = "Bottom up",
-    .help = "Print the call tree from the innermost frame up, instead of rows",
+    .help = "The call tree from the innermost frame up",
     .flag = "--bottom-up",
     .placement = Placement::instead_of_rows,
     .key = "tree",
@@ -220,7 +220,7 @@ constinit const AnswerRow bottom_up_answer{
 constinit const AnswerRow peek_answer{
     .name = "peek",
     .title = "Peek",
-    .help = "Print callers and callees of matching functions, instead of rows",
+    .help = "Callers and callees of matching functions",
     .flag = "--peek",
     .value_name = "REGEX",
     .placement = Placement::instead_of_rows,

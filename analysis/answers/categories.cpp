@@ -53,7 +53,7 @@ constinit const AnswerRow categories_answer{
 constinit const AnswerRow holders_answer{
     .name = "holders",
     .title = "Arrays",
-    .help = "The arrays by their names in the program, and what holds them",
+    .help = "Arrays by their names in the program, and what holds them",
     .needs_trace = true,
     .describe = describe_arrays,
 };

@@ -37,7 +37,7 @@ Result<Document> describe_counted_once(const AnswerInput& input) {
 constinit const AnswerRow counted_once_answer{
     .name = "counted_once",
     .title = "Counted once",
-    .help = "What several files of one job say about the same memory",
+    .help = "Memory that several files of one job list",
     .needs_trace = true,
     .describe = describe_counted_once,
 };

@@ -35,7 +35,7 @@ Result<Document> describe_executed_programs(const AnswerInput& input) {
 constinit const AnswerRow executed_programs_answer{
     .name = "executed_programs",
     .title = "Executed programs",
-    .help = "The compiled programs of a JAX job, and what each needs by its compiler's figures",
+    .help = "What each compiled program of a JAX job needs",
     .needs_trace = true,
     .describe = describe_executed_programs,
 };

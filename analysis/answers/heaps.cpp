@@ -295,21 +295,21 @@ Document describe_event_counts(const EventCounts& counts) {
 constinit const AnswerRow heaps_answer{
     .name = "heaps",
     .title = "Heaps",
-    .help = "Each heap at the time: in use, requested, pool, free, fragmentation, peak",
+    .help = "Each heap: in use, requested, pool, free, fragmentation, peak",
     .needs_trace = true,
     .describe = describe_heap_answer,
 };
 constinit const AnswerRow device_accounts_answer{
     .name = "device_accounts",
     .title = "Device accounts",
-    .help = "What the memory of a process on each device is made of, apart from its pools",
+    .help = "What a process has on each device besides its pools",
     .needs_trace = true,
     .describe = describe_device_accounts,
 };
 constinit const AnswerRow events_answer{
     .name = "events",
     .title = "Events",
-    .help = "How many events the file has, of which kind",
+    .help = "How many events of which kind",
     .needs_trace = true,
     .describe = describe_events,
 };

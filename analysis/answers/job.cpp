@@ -179,21 +179,21 @@ Table describe_counters(const std::vector<CounterRow>& rows) {
 constinit const AnswerRow attached_answer{
     .name = "attached",
     .title = "Attached",
-    .help = "How much memory a process held when it was attached to, and how much of it is identified",
+    .help = "What a process held when it was attached to",
     .needs_trace = true,
     .describe = describe_attached,
 };
 constinit const AnswerRow physical_answer{
     .name = "physical",
     .title = "Physical memory",
-    .help = "Handles of physical memory, and the addresses that are mapped to them",
+    .help = "Handles of physical memory, and mapped addresses",
     .needs_trace = true,
     .describe = describe_physical,
 };
 constinit const AnswerRow counters_answer{
     .name = "counters",
     .title = "Counters",
-    .help = "Figures that other programs reported over time",
+    .help = "Figures reported over time",
     .needs_trace = true,
     .describe = describe_counter_answer,
 };
@@ -207,21 +207,21 @@ constinit const AnswerRow attributes_answer{
 constinit const AnswerRow modules_answer{
     .name = "modules",
     .title = "Modules",
-    .help = "The programs and libraries that the job loaded",
+    .help = "Loaded programs and libraries",
     .needs_trace = true,
     .describe = describe_modules,
 };
 constinit const AnswerRow job_answer{
     .name = "job",
     .title = "Job",
-    .help = "The settings of the job: command, versions, devices, variables of its environment",
+    .help = "Settings of the job: command, versions, devices, environment",
     .needs_trace = true,
     .describe = describe_job,
 };
 constinit const AnswerRow job_warnings_answer{
     .name = "job_warnings",
     .title = "Warnings",
-    .help = "Settings of the job that don't do what their author expects",
+    .help = "Settings that don't do what their author expects",
     .needs_trace = true,
     .describe = describe_job_warnings,
 };

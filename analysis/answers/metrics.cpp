@@ -233,9 +233,7 @@ Result<Document> describe_pool_costs_answer(const AnswerInput& input) {
 constinit const AnswerRow metrics_answer{
     .name = "metrics",
     .title = "Metrics",
-    .help =
-        "Also print free gaps, sizes, ages, lifetimes, churn and high-water marks of each heap of a trace, and why each "
-        "pool is larger than what was requested",
+    .help = "Free gaps, sizes, ages, lifetimes, churn and high-water marks of each heap, and what each pool costs",
     .flag = "--metrics",
     .needs_trace = true,
     .describe = describe_metrics,

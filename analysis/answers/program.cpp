@@ -124,7 +124,7 @@ Result<Document> describe_program(const AnswerInput& input) {
 constinit const AnswerRow program_answer{
     .name = "program",
     .title = "Program",
-    .help = "What a compiled program needs: arguments, outputs, temporaries, by memory space",
+    .help = "What a compiler dump says its program needs",
     .needs_trace = true,
     .describe = describe_program,
 };

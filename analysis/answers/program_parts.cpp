@@ -99,7 +99,7 @@ Table describe_program_values(const Trace& trace, const std::vector<ProgramPart>
 constinit const AnswerRow program_blocks_answer{
     .name = "program_blocks",
     .title = "Blocks of programs",
-    .help = "The blocks with the temporaries of compiled programs, and the values in them",
+    .help = "Blocks with temporaries of compiled programs, and the values in them",
     .needs_trace = true,
     .describe = describe_program_blocks,
 };

@@ -97,7 +97,7 @@ Result<Document> describe_rows(const AnswerInput& input) {
 constinit const AnswerRow own_code_answer{
     .name = "own_code",
     .title = "Your code",
-    .help = "The lines of your code that hold the most",
+    .help = "Lines of your code that hold the most",
     .placement = Placement::rows,
     .view = "top",
     .describe = describe_own_code,
@@ -105,7 +105,7 @@ constinit const AnswerRow own_code_answer{
 constinit const AnswerRow rows_answer{
     .name = "rows",
     .title = "Top",
-    .help = "The frames that hold the most, or groups of samples",
+    .help = "Frames that hold the most",
     .placement = Placement::rows,
     .view = "top",
     .describe = describe_rows,

@@ -174,7 +174,7 @@ constinit const AnswerRow summary_answer{
 constinit const AnswerRow import_answer{
     .name = "import",
     .title = "Import",
-    .help = "How much was read, and what was left out or repaired",
+    .help = "What the import left out or repaired",
     .view = "import",
     .describe = describe_import_answer,
 };

@@ -128,12 +128,12 @@ def options(**values):
     return [f"--{name.replace('_', '-')}={value}" for name, value in values.items() if value is not None]
 
 
-def answers_of(path):
-    """The answers that the program can name: "ranks" -> "The processes of a job, the worst first"."""
-    listed = subprocess.run([path, "mcp", "--answers"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    if listed.returncode != 0:
-        sys.exit(f"hbmscope: {path} does not list its answers. {listed.stderr.strip()}")
-    return dict(line.split(": ", 1) for line in listed.stdout.splitlines())
+def answers_of(program):
+    """The answers that it can name, in lines: "ranks: The processes of a job, the worst first". Nothing if it is no hbmscope, as each tool will say."""
+    try:
+        return subprocess.run([program.path, "mcp", "--answers"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=program.limit_s).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
 
 
 # Answers of a bounded size.
@@ -397,17 +397,15 @@ def make_server(program, allow_run, fleet_python):
         words = ["report", absolute(file), *options(at=at, own=top)]
         return bounded(held(await program.answer("report", absolute(file), *options(at=at, own=0, top=1)), at, top, program.command(*words)))
 
-    known = answers_of(program.path)
-
     @tool("table")
     async def table(
         file: File,
-        what: Annotated[list[str], Field(min_length=1, description="; ".join(f"{name}: {words}" for name, words in known.items()))],
+        what: Annotated[list[str], Field(min_length=1, description="Names of:\n" + answers_of(program))],
         at: Time = None,
         top: Top = 10,
         where: Annotated[str | None, Field(description="A filter, e.g. size>1MiB or own=train.py")] = None,
     ) -> str:
-        """Any other answer about a file, by its name: ranks, bins, counters, the settings of the job, ..."""
+        """Any other answer about a file, by name."""
         words = ["report", absolute(file), *(f"--only={one}" for one in what), *options(at=at, top=top, where=where)]
         command = program.command(*words)
         found = await program.answer(*words, f"--brief={CHARACTERS - len(command) - 100}")

@@ -1,12 +1,13 @@
 // Commands for files: open, report, diff, check, convert, export.
 #include <array>
+#include <cctype>
 #include <memory>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "analysis/units/format.h"
 #include "analysis/answers/answer_table.h"
+#include "analysis/units/format.h"
 #include "app/cli/load.h"
 #include "app/cli/open.h"
 #include "app/cli/options.h"
@@ -55,8 +56,11 @@ void add_answer_options(CLI::App& command, ReportOptions& options) {
   std::string names;
   for (const AnswerRow* row : answer_table()) {
     names += (names.empty() ? "" : ", ") + std::string(row->name);
-    const std::string flag(row->flag), help(row->help);
+    const std::string flag(row->flag);
     if (flag.empty() || command.get_option_no_throw(flag) != nullptr) continue;
+    const bool is_instead = row->placement == Placement::instead_of_rows;
+    const std::string what = static_cast<char>(std::tolower(static_cast<unsigned char>(row->help.front()))) + std::string(row->help.substr(1));
+    const std::string help = is_instead ? "Print " + what + ", instead of rows" : "Also print " + what;
     if (row->value_name.empty())
       command.add_flag(flag, help);
     else
