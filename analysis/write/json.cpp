@@ -107,20 +107,6 @@ Json json_from_diff(const ProfileDiff& diff, std::size_t limit) {
   return json;
 }
 
-Json json_from_series(const std::vector<SeriesPoint>& points) {
-  Json list = Json::array();
-  for (const SeriesPoint& point : points) {
-    Json json = {{"file", point.file},
-                 {"time_unix_ns", number_or_null(point.time_ns)},
-                 {"bytes", point.total.bytes},
-                 {"count", point.total.count},
-                 {"unknown_count", point.total.unknown}};
-    json["by_device"] = json_from_table(describe_groups(point.by_device, "device", "Device", "bytes", {}));
-    list.push_back(std::move(json));
-  }
-  return list;
-}
-
 std::string text_from_json(const Json& json) {
   return json_with_escaped_controls(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }

@@ -19,7 +19,6 @@ inline constexpr int json_schema = 1;
 nlohmann::ordered_json json_from_view(const ProfileView& view);
 
 nlohmann::ordered_json json_from_diff(const ProfileDiff& diff, std::size_t limit);
-nlohmann::ordered_json json_from_series(const std::vector<SeriesPoint>& points);
 
 std::string text_from_json(const nlohmann::ordered_json& json);  // Indented by two, with a trailing newline.
 std::string line_from_json(const nlohmann::ordered_json& json);  // One line, with a trailing newline.

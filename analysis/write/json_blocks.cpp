@@ -24,14 +24,6 @@ Json json_from_frame(const Definitions& definitions, const TraceFrame& frame) {
           {"line", frame.line == 0 ? Json(nullptr) : Json(frame.line)}};
 }
 
-Json json_from_stack(const Definitions& definitions, std::uint32_t stack) {
-  constexpr std::size_t frames_max = 4096;  // A damaged file may contain stacks of any length.
-  Json frames = Json::array();
-  for (; stack != 0 && frames.size() < frames_max; stack = definitions.stack(stack).parent)
-    frames.push_back(json_from_frame(definitions, definitions.frame(definitions.stack(stack).frame)));
-  return frames;
-}
-
 Json json_from_own_line(const Definitions& definitions, std::uint32_t stack) {
   const auto frame = find_own_frame(definitions, stack);
   return frame ? json_from_frame(definitions, *frame) : Json(nullptr);
@@ -48,48 +40,6 @@ std::optional<std::int64_t> since_start(const Stream& stream, const std::optiona
 std::string_view text_from_held_end(HeldEnd how) {
   constexpr std::array<std::string_view, 5> names{"lives", "freed", "moved", "heap_gone", "not_listed"};
   return names[static_cast<std::size_t>(how)];
-}
-
-Json json_from_block(const Trace& trace, const std::vector<StreamState>& states,
-                     const std::vector<BlockLabels>& all_labels, const LiveRow& row) {
-  const BlockFacts facts = facts_of(trace, states, row);
-  const Definitions& definitions = trace.streams[row.stream].definitions();
-  const bool is_old = facts.block.event == wire::before_the_stream;
-  const BlockLabels& labels = all_labels[row.stream];
-  const Category category = labels.category(facts.block);
-  return {{"stream", facts.stream},
-          {"heap", name_of_heap(*facts.heap)},
-          {"device", facts.heap->device == wire::no_device ? Json(nullptr) : Json(facts.heap->device)},
-          {"address", facts.address ? Json(hex(*facts.address)) : Json(nullptr)},
-          {"size_bytes", facts.block.size},
-          {"requested_bytes", or_null(facts.requested)},
-          {"waste_bytes", or_null(facts.waste)},
-          {"state", facts.block.is_pending() ? "pending" : "live"},
-          {"allocation_event", is_old ? Json(nullptr) : Json(facts.block.event)},
-          {"allocated_since_start_ns", or_null(facts.allocated_since_start_ns)},
-          {"age_events", or_null(facts.age_events)},
-          {"age_ns", or_null(facts.age_ns)},
-          {"end_event", or_null(facts.end_event)},
-          {"end_since_start_ns", or_null(facts.end_since_start_ns)},
-          {"lifetime_ns", or_null(facts.lifetime_ns)},
-          {"device_stream", facts.block.stream},
-          {"tag", or_null(std::string(definitions.text(facts.block.tag)))},
-          {"category", category == Category::unknown ? Json(nullptr) : Json(text_from_category(category))},
-          {"name", or_null(std::string(labels.name(facts.block.event)))},
-          {"held_by", or_null(std::string(labels.holder(facts.block.event)))},
-          {"array", or_null(std::string(labels.array(facts.block.event)))},
-          {"own_line", json_from_own_line(definitions, facts.block.stack)},
-          {"stack", json_from_stack(definitions, facts.block.stack)}};
-}
-
-Json json_from_block_list(const Trace& trace, const std::vector<StreamState>& states, const LiveRows& live,
-                          const BlockList& list, std::size_t limit) {
-  Json rows = Json::array();
-  const std::vector<BlockLabels> labels = labels_of(trace);
-  for (std::size_t i = 0; i < std::min(limit, list.rows.size()); ++i)
-    rows.push_back(json_from_block(trace, states, labels, live.rows[list.rows[i]]));
-  return {{"count", list.rows.size()},    {"bytes", list.bytes},         {"waste_bytes", list.waste_bytes},
-          {"all_count", list.all_blocks}, {"all_bytes", list.all_bytes}, {"rows", std::move(rows)}};
 }
 
 Json json_from_address_history(const Stream& stream, const AddressHistory& history, std::size_t limit) {

@@ -1,4 +1,4 @@
-// Blocks as JSON: live ones, the history of an address, and differences between two traces. app/cli/JSON.md describes
+// Blocks as JSON: the history of an address, and differences between two traces. app/cli/JSON.md describes
 // the schema.
 #pragma once
 
@@ -6,21 +6,11 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "analysis/query/block_labels.h"
 #include "analysis/query/block_diff.h"
 #include "analysis/query/block_history.h"
-#include "analysis/query/block_list.h"
 #include "analysis/query/job_facts.h"
 
 namespace hbmscope {
-
-// One block with its whole stack, innermost frame first.
-nlohmann::ordered_json json_from_block(const Trace& trace, const std::vector<StreamState>& states,
-                                       const std::vector<BlockLabels>& labels, const LiveRow& row);
-
-// Totals, and the first `limit` rows.
-nlohmann::ordered_json json_from_block_list(const Trace& trace, const std::vector<StreamState>& states,
-                                            const LiveRows& live, const BlockList& list, std::size_t limit);
 
 // The newest `limit` rows, oldest first.
 nlohmann::ordered_json json_from_address_history(const Stream& stream, const AddressHistory& history,

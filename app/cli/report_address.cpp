@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/answers/blocks.h"
+#include "analysis/answers/heaps.h"
 #include "analysis/answers/program_parts.h"
 #include "analysis/document/json.h"
 #include "analysis/document/text.h"
@@ -20,7 +22,6 @@
 #include "analysis/write/json_optional.h"
 #include "analysis/write/json_trace.h"
 #include "app/cli/cli.h"
-#include "app/cli/figure_text.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
@@ -36,6 +37,20 @@ struct Found {
   PlaceAt place;
   AddressHistory history;
 };
+
+// In time, or in events if the source has no times.
+std::string age_text(const BlockFacts& facts) {
+  if (facts.age_ns) return text_from_value(*facts.age_ns, "nanoseconds");
+  return facts.age_events ? text_from_count_of(*facts.age_events, "event") : "–";
+}
+std::string lifetime_text(const BlockFacts& facts) {
+  if (facts.lifetime_ns) return text_from_value(*facts.lifetime_ns, "nanoseconds");
+  return facts.age_events ? text_from_count_of(*facts.end_event - facts.block.event, "event") : "–";
+}
+
+std::string own_line_text(const Definitions& definitions, std::uint32_t stack) {
+  return printable(place_of_stack(definitions, stack));
+}
 
 Result<std::uint64_t> parse_address(std::string_view text) {
   std::string_view digits = text;
@@ -151,9 +166,9 @@ std::string block_text(const Source& source, const ProgramParts& programs, const
   if (block.tag != 0) text += fmt::format("tag {}, ", printable(stream.definitions().text(block.tag)));
   text += block.event == wire::before_the_stream
               ? std::string("allocated before the first event")
-              : fmt::format("allocated at event {}, age {}", block.event, age_text(source, facts));
+              : fmt::format("allocated at event {}, age {}", block.event, age_text(facts));
   text += facts.end_event
-              ? fmt::format("; freed at event {}, lifetime {}\n", *facts.end_event, lifetime_text(source, facts))
+              ? fmt::format("; freed at event {}, lifetime {}\n", *facts.end_event, lifetime_text(facts))
               : "; not freed before the end\n";
   return text + stack_text(stream.definitions(), block.stack) + listed_text(source, found) +
          program_text(source, programs, found.stream, block);
@@ -223,7 +238,7 @@ std::string text_from_found(const Source& source, const ProgramParts& programs, 
                             std::uint64_t address, const LiveRows& live, std::size_t limit) {
   const HeapInfo& heap = source.trace->streams[found.stream].definitions().heap(found.heap);
   const auto lowest = lowest_address(source.states[found.stream], found.heap);
-  std::string text = fmt::format("{}: 0x{:x} in {}", moment_text(source), address, printable(name_of_heap(heap)));
+  std::string text = fmt::format("{}: 0x{:x} in {}", heading_from_moment(source.moment), address, printable(name_of_heap(heap)));
   if (lowest && *lowest <= address) text += fmt::format(", at +{}", text_from_bytes(address - *lowest));
   text += " is ";
   const PlaceAt& place = found.place;
@@ -251,7 +266,8 @@ Json json_from_found(const Source& source, const ProgramParts& programs, const F
   json["block"] = nullptr;
   for (const LiveRow& row : live.rows)
     if (place.slot && row.stream == found.stream && row.slot == *place.slot) {
-      json["block"] = json_from_block(*source.trace, source.states, labels_of(*source.trace), row);
+      const auto number = static_cast<std::uint32_t>(&row - live.rows.data());
+      json["block"] = json_from_table(describe_block_rows({*source.trace, source.states, live}, {number}))[0];
       const LiveBlock block = source.states[found.stream].slots()[row.slot];
       Document parts;
       parts.add(describe_program_parts(*source.trace, programs.find(found.stream, block), "programs"));

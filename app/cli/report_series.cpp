@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/answers/series.h"
+#include "analysis/document/json.h"
+#include "analysis/document/text.h"
 #include "analysis/query/summary.h"
 #include "analysis/query/trace_series.h"
 #include "analysis/units/format.h"
@@ -21,28 +24,6 @@ namespace hbmscope::cli {
 namespace {
 
 constexpr std::size_t curve_characters = 40;
-
-std::string text_from_series(const std::vector<SeriesPoint>& points, const std::string& unit,
-                             const Terminal& terminal) {
-  std::int64_t largest = 0;
-  for (const SeriesPoint& point : points) largest = std::max(largest, point.total.bytes);
-  std::string text = terminal.paint(fmt::format("{:>10}  {:>10}  {:>10}  {}", unit.empty() ? "value" : unit,
-                                                "change", "count", "file"),
-                                    Ink::dim) +
-                     "\n";
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const SeriesPoint& point = points[i];
-    const std::string change =
-        i == 0 ? ""
-               : delta_text_from_value(clamped_difference(point.total.bytes, points[i - 1].total.bytes), unit);
-    text += fmt::format("{:>10}  {}  {:>10}  {}{}", text_from_value(point.total.bytes, unit),
-                        pad_left(change, 10), text_from_count(point.total.count), printable(point.file),
-                        point.time_ns == 0 ? "" : "  " + text_from_unix_ns(point.time_ns));
-    const std::string bar = terminal.bar(point.total.bytes, largest, 30);
-    text += (bar.empty() ? "" : "  " + bar) + "\n";
-  }
-  return text;
-}
 
 std::string head_of(const TraceSeriesPoint& point) {
   std::string text;
@@ -149,8 +130,10 @@ int run_report_series(const ReportOptions& options, const ViewRequest& request) 
   std::string unit;
   const auto points = load_points(*files, options, request, unit);
   if (!points) return fail(points.error());
-  return print_series(options, "pprof", json_from_series(*points),
-                      text_from_series(*points, printable(unit), terminal));
+  Document series;
+  series.add(describe_series(*points));
+  return print_series(options, "pprof", json_from_document(series)["series"],
+                      text_from_table(describe_totals(*points, unit), terminal.style()));
 }
 
 }  // namespace hbmscope::cli
