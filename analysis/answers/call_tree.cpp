@@ -204,7 +204,7 @@ constinit const AnswerRow tree_answer{
     .flag = "--tree",
     .placement = Placement::instead_of_rows,
     .key = "tree",
-    .view = "call-tree",
+    .view = "tree",
     .describe = describe_tree<TreeDirection::callees>,
 };
 constinit const AnswerRow bottom_up_answer{
@@ -214,7 +214,7 @@ constinit const AnswerRow bottom_up_answer{
     .flag = "--bottom-up",
     .placement = Placement::instead_of_rows,
     .key = "tree",
-    .view = "call-tree",
+    .view = "tree",
     .describe = describe_tree<TreeDirection::callers>,
 };
 constinit const AnswerRow peek_answer{

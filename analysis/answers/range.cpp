@@ -28,7 +28,9 @@ std::vector<Column> columns_of_sums() {
            .title = "Survived",
            .unit = Unit::bytes,
            .meaning = "Allocated in the range and live at its end.",
+           .share = 1,
            .within = "survived"},
+          {.unit = Unit::share},
           {.key = "count", .title = "Blocks", .unit = Unit::count, .rank = 3, .within = "survived"},
           {.key = "net_bytes",
            .title = "Net",
@@ -42,19 +44,20 @@ std::vector<Column> columns_of_sums() {
           {.key = "count", .unit = Unit::count, .within = "freed"}};
 }
 
-Value cell_of_sums(const RangeSums& sums, std::size_t column) {
+Value cell_of_sums(const RangeSums& sums, const RangeSums& total, std::size_t column) {
   switch (column) {
     case 0: return sums.survived.bytes;
-    case 1: return sums.survived.count;
-    case 2: return sums.net_bytes();
-    case 3: return sums.allocated.bytes;
-    case 4: return sums.freed.bytes;
-    case 5: return sums.allocated.count;
+    case 1: return share_value(sums.survived.bytes, total.survived.bytes);
+    case 2: return sums.survived.count;
+    case 3: return sums.net_bytes();
+    case 4: return sums.allocated.bytes;
+    case 5: return sums.freed.bytes;
+    case 6: return sums.allocated.count;
     default: return sums.freed.count;
   }
 }
 
-constexpr std::size_t sum_columns = 7;
+constexpr std::size_t sum_columns = 8;
 
 Table table_of_totals(const RangeSummary& summary) {
   const auto row = [](const BlockSum& sum, const char* what) {
@@ -113,9 +116,9 @@ Table describe_range_by_code(const RangeSummary& summary) {
   Table table{.key = "own_code", .title = "By your code, where it was allocated", .columns = columns_of_sums()};
   table.columns.push_back({.title = "Your code", .unit = Unit::code});
   table.columns.push_back({.key = "thread"});
-  table.rows = {summary.user_code.size(), [&rows = summary.user_code](std::size_t i, std::size_t column) -> Value {
-                  const RangeOwnRow& row = rows[i];
-                  if (column < sum_columns) return cell_of_sums(row.sums, column);
+  table.rows = {summary.user_code.size(), [&summary](std::size_t i, std::size_t column) -> Value {
+                  const RangeOwnRow& row = summary.user_code[i];
+                  if (column < sum_columns) return cell_of_sums(row.sums, summary.total, column);
                   if (column > sum_columns) return value_of(std::string(row.is_autograd_thread ? "autograd" : ""));
                   if (row.function.empty()) return std::string(row.no_line_text());
                   return CodeSite{row.function, row.file, row.line, false, true};
@@ -134,13 +137,19 @@ Table describe_range_by_stack(const Trace& trace, const RangeSummary& summary) {
   table.columns.push_back({.title = "Stack", .unit = Unit::stack});
   table.columns.push_back({.key = "stack", .unit = Unit::stack});
   const auto visible = std::make_shared<const VisibleFrames>(trace);
-  table.rows = {summary.stacks.size(), [&trace, &rows = summary.stacks, visible](std::size_t i, std::size_t column) -> Value {
-                  const RangeStackRow& row = rows[i];
-                  if (column < sum_columns) return cell_of_sums(row.sums, column);
+  table.rows = {summary.stacks.size(), [&trace, &summary, visible](std::size_t i, std::size_t column) -> Value {
+                  const RangeStackRow& row = summary.stacks[i];
+                  if (column < sum_columns) return cell_of_sums(row.sums, summary.total, column);
                   const Definitions& definitions = trace.streams[row.stream].definitions();
                   if (column > sum_columns) return whole_stack(definitions, row.stack);
                   return stack_from_frames(definitions, visible->of(definitions, row.stack), row.stack);
                 }};
+  table.action = [&trace, &summary](std::size_t i) {
+    const RangeStackRow& row = summary.stacks[i];
+    const Value own = own_line_value(trace.streams[row.stream].definitions(), row.stack);
+    const auto* site = std::get_if<CodeSite>(&own);
+    return site != nullptr ? Action{.kind = Action::Kind::select_code, .place = *site} : Action{};
+  };
   return table;
 }
 

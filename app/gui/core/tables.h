@@ -21,8 +21,6 @@ TextTable table_from_diff_stacks(const ProfileDiff& diff, const ProfileView& vie
 TextTable table_from_diff_frames(const ProfileDiff& diff, const ProfileView& view, std::span<const std::uint32_t> rows);
 TextTable table_from_log(const log::LogExcerpt& log);
 TextTable table_from_listing(const SourceListing& listing, const ProfileView& view);
-TextTable table_from_series(const std::vector<SeriesPoint>& series);
-TextTable table_from_import(const ImportStatistics& import);
 // Regions and spans in address order, with the lines of code of the blocks.
 TextTable table_from_heap(const HeapMapAnswer& answer);
 // One row per column of the timeline, in time order.
