@@ -112,6 +112,12 @@ struct Texts {
   bool is_object = false;  // Otherwise a list of the first ones of the pairs.
 };
 
+// A list of numbers, for programs: a curve.
+struct Numbers {
+  std::string key = {};
+  std::vector<std::uint64_t> numbers = {};
+};
+
 struct Column {
   std::string_view key = {};    // None: the column isn't in JSON and CSV.
   std::string_view title = {};  // None: it is only there.
@@ -221,7 +227,7 @@ struct BasicDocuments {
 struct Part;
 using Document = BasicDocument<Part>;
 using Documents = BasicDocuments<Part>;
-using AnyPart = std::variant<Sentence, Figures, Texts, Table, Drawing, Absent, Document, Documents>;
+using AnyPart = std::variant<Sentence, Figures, Texts, Numbers, Table, Drawing, Absent, Document, Documents>;
 struct Part {
   AnyPart is;
 };
@@ -241,6 +247,8 @@ bool is_less(const Value& a, const Value& b);
 // For those who read the same rows in another order, or only some of them: without the key, which programs get.
 Table for_readers(Table table);
 Table for_programs(Table table);
+// One row as an object with the key, for programs: what the list of its rows would have.
+Document object_from_row(const Table& table, std::size_t row, std::string key);
 // The table with only these rows, in this order.
 Table in_order(const Table& table, std::vector<std::uint32_t> rows);
 // The share that the bar of a cell has, from 0 to 1; nothing if it has none.

@@ -119,6 +119,7 @@ class HtmlWriter {
   }
   void write(const Figures&) {}
   void write(const Texts&) {}
+  void write(const Numbers&) {}
   void write(const Drawing&) {}
   void write(const Absent&) {}
   void write(const Documents& documents) {

@@ -70,6 +70,7 @@ class Writer {
     }
     json_[texts.key] = std::move(json);
   }
+  void write(const Numbers& numbers) { json_[numbers.key] = numbers.numbers; }
   void write(const Table& table) {
     if (!table.key.empty() && table.audience != Audience::readers) json_[table.key] = json_from_table(table);
   }

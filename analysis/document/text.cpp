@@ -223,6 +223,7 @@ class Printer {
 
   void print(const Figures&) {}
   void print(const Texts&) {}
+  void print(const Numbers&) {}
   void print(const Drawing&) {}
   void print(const Absent&) {}
   void print(const Documents& documents) {

@@ -287,6 +287,32 @@ TEST(Document, a_place_may_be_in_an_object_and_rows_have_units) {
       json_from_table(table).dump());
 }
 
+TEST(Document, a_row_as_an_object_is_that_of_its_list) {
+  const CodeStack stack = {{"alloc", "lib.py", 1, true}, {"f", "", 0}};
+  const Table table{.key = "rows",
+                    .columns = {{.key = "bytes", .title = "Bytes", .unit = Unit::bytes},
+                                {.title = "Line", .unit = Unit::code},
+                                {.title = "Own", .unit = Unit::code, .within = "own_line"},
+                                {.key = "count", .unit = Unit::count, .within = "freed"},
+                                {.key = "bytes", .unit = Unit::bytes, .within = "freed"},
+                                {.title = "Only shown"},
+                                {.key = "stack", .unit = Unit::stack}},
+                    .rows = std::vector<std::vector<Value>>{
+                        {std::uint64_t{7}, CodeSite{"g", "b.py", 4}, CodeSite{"f", "a.py", 3}, std::uint64_t{1}, Value(),
+                         std::string("words"), stack},
+                        {Value(), Value(), std::string("(no stack)"), Value(), Value(), Value(), CodeStack{}}}};
+  const Json list = json_from_table(table);
+  for (std::size_t row = 0; row < 2; ++row) {
+    Document document;
+    document.add(object_from_row(table, row, "row"));
+    document.add(Numbers{"curve", {1, 2}});
+    const Json json = json_from_document(document);
+    EXPECT_EQ(nlohmann::json(list[row]), nlohmann::json(json["row"]));
+    EXPECT_EQ("[1,2]", json["curve"].dump());
+    EXPECT_EQ("", text_from_document(document));
+  }
+}
+
 TEST(Document, answers_are_put_together_row_by_row) {
   Json json = {{"format", "pprof"}, {"heaps", {{{"name", "a"}}, {{"name", "b"}}}}};
   merge_json(json, {{"format", "log"}, {"heaps", {{{"name", "a"}, {"bins", nullptr}}}}, {"files", {"x"}}});

@@ -89,6 +89,7 @@ class Drawer {
   }
   void draw(const Figures&) {}
   void draw(const Texts&) {}
+  void draw(const Numbers&) {}
   void draw(const Absent&) {}
   void draw(const Documents& documents) {
     if (documents.audience == Audience::programs) return;
