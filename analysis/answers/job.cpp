@@ -132,11 +132,10 @@ Result<Document> describe_job(const AnswerInput& input) {
 Result<Document> describe_job_warnings(const AnswerInput& input) {
   std::vector<std::vector<Value>> cells;
   for (const JobWarning& warning : find_job_warnings(*input.trace))
-    cells.push_back({text_from_warning(warning), warning.kind, warning.variable, warning.text,
+    cells.push_back({"Warning: " + text_from_warning(warning), warning.kind, warning.variable, warning.text,
                      std::uint64_t{warning.processes}});
   Document document;
   document.add(Table{.key = "job_warnings",
-                     .title = "Warnings",
                      .columns = {{.title = "Warning"},
                                  {.key = "kind"},
                                  {.key = "variable"},
