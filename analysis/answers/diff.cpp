@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/answers/heaps.h"
 #include "analysis/model/clamped.h"
 #include "analysis/units/format.h"
 
@@ -136,19 +137,6 @@ Table describe_groups(const ProfileDiff& diff, const std::vector<GroupDiffRow>& 
   const bool is_one_without_name = groups.size() == 1 && !groups.front().name;
   if (is_one_without_name) table.audience = Audience::programs;
   return table;
-}
-
-Document describe_moment(const Trace& trace, const Moment& moment, std::string key) {
-  Cells streams;
-  for (std::size_t i = 0; i < moment.positions.size(); ++i)
-    streams.push_back({moment.positions[i], trace.streams[i].end_position()});
-  Document document{.key = std::move(key), .audience = Audience::programs};
-  document.add(Figures{{{"name", moment.text}}});
-  document.add(Table{.key = "streams",
-                     .columns = {{"events", "", Unit::count}, {"of", "", Unit::count}},
-                     .rows = std::move(streams),
-                     .is_detail = true});
-  return document;
 }
 
 Document describe_heaps(const HeapComparison& heaps) {

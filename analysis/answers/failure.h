@@ -26,6 +26,10 @@ Document describe_failure_row(const FailureRow& row);
 // The same keys, null, for a failure that is not diagnosed.
 Document describe_undiagnosed_failure();
 
+// All out-of-memories in the order of the streams, for programs: figures, and of the first one and the last ones of each
+// stream why they failed.
+Documents describe_failure_list(const Trace& trace);
+
 Table describe_holders(const Holders& holders);  // With the key "holders".
 Document describe_device_budget(const DeviceBudget& budget);
 Document describe_pool_costs(const PoolCosts& costs, std::string_view pool);

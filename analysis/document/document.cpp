@@ -130,6 +130,60 @@ bool is_less(const Value& a, const Value& b) {
   return text_from_value(a, Unit::text) < text_from_value(b, Unit::text);
 }
 
+Table for_readers(Table table) {
+  table.key.clear();
+  table.audience = Audience::readers;
+  return table;
+}
+
+Table for_programs(Table table) {
+  table.audience = Audience::programs;
+  return table;
+}
+
+Document object_from_row(const Table& table, std::size_t row, std::string key) {
+  Document object{.key = std::move(key), .audience = Audience::programs};
+  const auto add_to = [](Document& document, const Column& column, const Value& value) {
+    if (column.unit != Unit::code) {
+      document.add(Figures{{{std::string(column.key), value, column.unit}}});
+      return;
+    }
+    const auto* site = std::get_if<CodeSite>(&value);
+    const CodeSite known = site != nullptr ? *site : CodeSite{};
+    document.add(Figures{{{"name", value_of(known.function)},
+                          {"file", value_of(known.file)},
+                          {"line", known.line == 0 ? Value() : Value(known.line), Unit::count}}});
+  };
+  const auto is_unknown = [&](std::size_t i) {
+    const Value value = table.rows.cell(row, i);
+    return table.columns[i].unit == Unit::code ? !std::holds_alternative<CodeSite>(value)
+                                               : std::holds_alternative<std::monostate>(value);
+  };
+  std::vector<std::string_view> inner;  // The objects in it that are made.
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const Column& column = table.columns[i];
+    if (column.key.empty() && column.unit != Unit::code) continue;
+    if (column.within.empty()) {
+      add_to(object, column, table.rows.cell(row, i));
+      continue;
+    }
+    if (std::find(inner.begin(), inner.end(), column.within) != inner.end()) continue;
+    inner.push_back(column.within);
+    Document part{.key = std::string(column.within)};
+    bool is_all_unknown = true;
+    for (std::size_t k = i; k < table.columns.size(); ++k) {
+      if (table.columns[k].within != column.within) continue;
+      is_all_unknown = is_all_unknown && is_unknown(k);
+      add_to(part, table.columns[k], table.rows.cell(row, k));
+    }
+    if (is_all_unknown)
+      object.add(Absent{std::string(column.within)});
+    else
+      object.add(std::move(part));
+  }
+  return object;
+}
+
 Table in_order(const Table& table, std::vector<std::uint32_t> rows) {
   Table ordered = table;
   const auto order = std::make_shared<const std::vector<std::uint32_t>>(std::move(rows));
@@ -143,6 +197,7 @@ Table in_order(const Table& table, std::vector<std::uint32_t> rows) {
   reorder(ordered.tone);
   reorder(ordered.row_unit);
   reorder(ordered.row_meaning);
+  reorder(ordered.depth);
   return ordered;
 }
 

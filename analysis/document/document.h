@@ -114,6 +114,12 @@ struct Texts {
   bool is_object = false;  // Otherwise a list of the first ones of the pairs.
 };
 
+// A list of numbers, for programs: a curve.
+struct Numbers {
+  std::string key = {};
+  std::vector<std::uint64_t> numbers = {};
+};
+
 struct Column {
   std::string_view key = {};    // None: the column isn't in JSON and CSV.
   std::string_view title = {};  // None: it is only there.
@@ -165,6 +171,7 @@ enum class Layout : std::uint8_t {
   lines,        // Each row is a line of its shown cells: evidence.
   list,         // Numbered. The first shown column is the head, the others follow in lines of their own: advice.
   stacked_bar,  // A table, and above it a bar of the parts where there is room to draw one.
+  bars,         // A table whose rows end with a bar of the first share in a terminal: totals, histograms.
 };
 
 struct Table {
@@ -183,10 +190,12 @@ struct Table {
   bool is_detail = false;  // Agents don't get it.
   // What a click on the row does. May be missing.
   std::function<Action(std::size_t row)> action = {};
-  // How the first text in the row is shown, such as bad for what has grown. May be missing.
+  // How the first text in the row is shown, such as bad for what has grown; in lines, the whole line. May be missing.
   std::function<Tone(std::size_t row)> tone = {};
   // A sentence about the row, for the tooltip of its first text. May be missing.
   std::function<std::string(std::size_t row)> row_meaning = {};
+  // In a tree, how far the first text is indented. May be missing.
+  std::function<std::size_t(std::size_t row)> depth = {};
 };
 
 // Only the window draws it; it knows the picture by this name.
@@ -217,17 +226,18 @@ struct BasicDocument {
   }
 };
 
-// A list of objects, for programs.
+// A list of objects.
 template <class Of>
 struct BasicDocuments {
   std::string key = {};
   std::vector<BasicDocument<Of>> list = {};
+  Audience audience = Audience::programs;
 };
 
 struct Part;
 using Document = BasicDocument<Part>;
 using Documents = BasicDocuments<Part>;
-using AnyPart = std::variant<Sentence, Figures, Texts, Table, Drawing, Absent, Document, Documents>;
+using AnyPart = std::variant<Sentence, Figures, Texts, Numbers, Table, Drawing, Absent, Document, Documents>;
 struct Part {
   AnyPart is;
 };
@@ -244,6 +254,11 @@ std::string exact_text_of_cell(const Table& table, std::size_t row, std::size_t 
 bool is_number(Unit unit);  // Aligned at its end.
 // Orders the values of one column: unknown ones first, texts by their characters.
 bool is_less(const Value& a, const Value& b);
+// For those who read the same rows in another order, or only some of them: without the key, which programs get.
+Table for_readers(Table table);
+Table for_programs(Table table);
+// One row as an object with the key, for programs: what the list of its rows would have.
+Document object_from_row(const Table& table, std::size_t row, std::string key);
 // The table with only these rows, in this order.
 Table in_order(const Table& table, std::vector<std::uint32_t> rows);
 // The share that the bar of a cell has, from 0 to 1, that of a change from -1 to 1; nothing if it has none.

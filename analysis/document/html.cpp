@@ -19,7 +19,9 @@ std::string cell_html(const Table& table, std::size_t row, std::size_t column) {
   if (!is_number(one.unit)) {
     const bool is_code = one.unit == Unit::code || one.unit == Unit::address;
     if (const auto* place = std::get_if<CodeSite>(&value))
-      return fmt::format("<td>{}</td><td><code>{}{}</code></td>", xml_escaped(place->function),
+      return fmt::format("<td{}>{}</td><td><code>{}{}</code></td>",
+                         table.depth ? fmt::format(" style=\"padding-left:{}em\"", table.depth(row)) : "",
+                         xml_escaped(place->function),
                          xml_escaped(place->file), place->line > 0 ? fmt::format(":{}", place->line) : "");
     return fmt::format("<td{}>{}</td>{}", one.is_dim ? " class=dim" : "",
                        is_code && !text.empty() ? "<code>" + text + "</code>" : text,
@@ -118,9 +120,13 @@ class HtmlWriter {
   }
   void write(const Figures&) {}
   void write(const Texts&) {}
+  void write(const Numbers&) {}
   void write(const Drawing&) {}
   void write(const Absent&) {}
-  void write(const Documents&) {}
+  void write(const Documents& documents) {
+    if (documents.audience == Audience::programs) return;
+    for (const Document& one : documents.list) write(one);
+  }
 
   static std::string html_of_rows(const Table& table, std::string_view id) {
     const std::size_t rows = std::min(table.rows.size(), table.shown * more_rows_than_text);

@@ -45,6 +45,7 @@ class Writer {
     }
   }
   void write(const Documents& documents) {
+    if (documents.key.empty() || documents.audience == Audience::readers) return;
     Json list = Json::array();
     for (const Document& one : documents.list) list.push_back(json_from_document(one, keys_));
     json_[documents.key] = std::move(list);
@@ -69,6 +70,7 @@ class Writer {
     }
     json_[texts.key] = std::move(json);
   }
+  void write(const Numbers& numbers) { json_[numbers.key] = numbers.numbers; }
   void write(const Table& table) {
     const bool is_left_out = table.is_detail && keys_ == Keys::current;
     if (!table.key.empty() && table.audience != Audience::readers && !is_left_out)
@@ -178,9 +180,12 @@ Json json_from_table(const Table& table, std::size_t rows_max, Keys keys) {
   for (std::size_t row = 0; row < std::min(rows_max, table.rows.size()); ++row) {
     Json json = Json::object();
     for (std::size_t i = 0; i < table.columns.size(); ++i)
-      if (table.columns[i].unit == Unit::code) add_place(json, table.rows.cell(row, i));
+      if (table.columns[i].unit == Unit::code && table.columns[i].within.empty())
+        add_place(json, table.rows.cell(row, i));
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       const Column& column = table.columns[i];
+      if (column.unit == Unit::code && !column.within.empty())
+        add_place(json[std::string(column.within)], table.rows.cell(row, i));
       if (column.unit == Unit::code || column.key.empty() || is_left_out(column)) continue;
       Json value = json_from_value(table.rows.cell(row, i), column.unit);
       if (column.within.empty())
@@ -205,6 +210,31 @@ Json json_from_document(const Document& document, Keys keys) {
     for (const Part& part : document.parts) std::visit([&](const auto& one) { writer.write(one); }, part.is);
   }
   return json;
+}
+
+void merge_json(Json& json, Json more) {
+  if (json.is_object() && more.is_object()) {
+    for (auto& [key, value] : more.items()) {
+      if (json.contains(key))
+        merge_json(json[key], std::move(value));
+      else
+        json[key] = std::move(value);
+    }
+    return;
+  }
+  const auto are_objects = [](const Json& list) {
+    return list.is_array() && std::all_of(list.begin(), list.end(), [](const Json& one) { return one.is_object(); });
+  };
+  if (!are_objects(json) || !are_objects(more)) {
+    json = std::move(more);
+    return;
+  }
+  for (std::size_t i = 0; i < more.size(); ++i) {
+    if (i < json.size())
+      merge_json(json[i], std::move(more[i]));
+    else
+      json.push_back(std::move(more[i]));
+  }
 }
 
 std::optional<Json> brief_from_json(const Json& json, std::size_t characters) {

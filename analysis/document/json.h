@@ -19,6 +19,9 @@ nlohmann::ordered_json json_from_table(const Table& table, std::size_t rows_max 
                                        Keys keys = Keys::with_old_ones);
 nlohmann::ordered_json json_from_value(const Value& value, Unit unit);
 
+// Adds the keys of another object. What both have is put together: objects by their keys, lists of objects row by row.
+void merge_json(nlohmann::ordered_json& json, nlohmann::ordered_json more);
+
 // What an agent reads in one go: without what is unknown, and at most `characters` long. The longest lists are cut
 // first ("and 12 more"), down to three rows; then texts are shortened in their middle. Figures stay exact. Nothing if
 // it is longer even then.

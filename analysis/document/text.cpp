@@ -82,6 +82,19 @@ std::size_t find_place_column(const Table& table, const std::vector<std::size_t>
   return shown.size();
 }
 
+std::size_t indent_of(const Table& table, std::size_t row) {
+  constexpr std::size_t deepest = 60;
+  return std::min(table.depth(row), deepest);
+}
+
+std::string bar_text(const Table& table, std::size_t row, const TextStyle& style) {
+  constexpr int cells = 24;
+  if (table.layout != Layout::bars || !style.bar) return {};
+  for (std::size_t i = 0; i < table.columns.size(); ++i)
+    if (const auto share = find_share(table, row, i)) return style.bar(*share, cells);
+  return {};
+}
+
 std::string rows_text(const Table& table, const TextStyle& style) {
   const std::vector<std::size_t> shown = shown_columns(table, style);
   const std::size_t count = rows_shown(table, style), place = find_place_column(table, shown);
@@ -90,7 +103,8 @@ std::string rows_text(const Table& table, const TextStyle& style) {
   for (std::size_t row = 0; row < count; ++row)
     for (std::size_t i = 0; i < shown.size(); ++i) {
       cells[row].push_back(cell_text(table, row, shown[i]));
-      widths[i] = std::max(widths[i], display_width(cells[row][i]));
+      const bool is_indented = table.depth && i == place;
+      widths[i] = std::max(widths[i], display_width(cells[row][i]) + (is_indented ? indent_of(table, row) : 0));
     }
   std::string titles, text;
   std::size_t others = 0;  // The width of all columns but that of the places.
@@ -122,7 +136,9 @@ std::string rows_text(const Table& table, const TextStyle& style) {
       const bool is_first_text = table.tone && !is_toned && !is_number(column.unit) && !cells[row][i].empty();
       if (const auto* code = std::get_if<CodeSite>(&value)) {
         const PlaceText one = place_text(*code, room, style);
-        line += one.text + std::string(widths[i] - std::min(widths[i], one.width), ' ');
+        const std::size_t indent = table.depth ? indent_of(table, row) : 0;
+        line += std::string(indent, ' ') + one.text +
+                std::string(widths[i] - std::min(widths[i], one.width + indent), ' ');
       } else if (is_first_text) {
         is_toned = true;
         line += painted(style, cells[row][i], table.tone(row)) +
@@ -132,6 +148,7 @@ std::string rows_text(const Table& table, const TextStyle& style) {
       }
     }
     line.erase(line.find_last_not_of(' ') + 1);
+    if (const std::string bar = bar_text(table, row, style); !bar.empty()) line += "  " + bar;
     text += line + "\n";
     if (!style.frames) continue;
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
@@ -151,7 +168,7 @@ std::string lines_text(const Table& table, const TextStyle& style) {
       const std::string cell = cell_text(table, row, column);
       if (!cell.empty()) line += (line.empty() ? "" : "  ") + cell;
     }
-    text += "  " + line + "\n";
+    text += "  " + painted(style, line, table.tone ? table.tone(row) : Tone::plain) + "\n";
   }
   return text;
 }
@@ -183,7 +200,7 @@ std::string list_text(const Table& table, const TextStyle& style) {
 std::string rest_text(const Table& table, const TextStyle& style) {
   const std::size_t shown = rows_shown(table, style), all = table.rows.size();
   if (shown == all) return {};
-  const std::string indent = table.layout == Layout::table || table.layout == Layout::stacked_bar ? "" : "  ";
+  const std::string indent = table.layout == Layout::lines || table.layout == Layout::list ? "  " : "";
   if (table.how_to_show_more.empty()) return indent + fmt::format("and {} more\n", text_from_count(all - shown));
   return painted(style,
                  fmt::format("{} of {} rows; {}", text_from_count(shown), text_from_count(all), table.how_to_show_more),
@@ -199,7 +216,10 @@ class Printer {
     if (document.audience == Audience::programs) return;
     const std::size_t around = titles_.size();
     title(document.title, document.note, document.is_bad);
+    const int depth = document.title.empty() ? 0 : 1;
+    depth_ += depth;
     for (const Part& part : document.parts) std::visit([this](const auto& one) { print(one); }, part.is);
+    depth_ -= depth;
     titles_.resize(std::min(titles_.size(), around));
   }
 
@@ -210,12 +230,14 @@ class Printer {
     std::string shown = printable(sentence.tone == Tone::quote ? text.substr(0, quote_max) : text);
     if (sentence.tone == Tone::quote) shown = fmt::format("\"{}{}\"", shown, text.size() > quote_max ? "…" : "");
     print_title();
-    text_ += (is_inside_ ? "  " : "") + sentence.lead + painted(style_, shown, sentence.tone) + "\n";
+    text_ += (depth_ > 1 ? "  " : "") + sentence.lead + painted(style_, shown, sentence.tone) + "\n";
   }
 
   void print(const Table& table) {
     if (table.audience == Audience::programs || table.rows.empty()) return;
     title(table.title, table.note, false);
+    const bool has_columns = table.layout != Layout::lines && table.layout != Layout::list;
+    if (titles_.empty() && has_columns && !text_.empty()) text_ += "\n";
     print_title();
     text_ += table.layout == Layout::lines  ? lines_text(table, style_)
              : table.layout == Layout::list ? list_text(table, style_)
@@ -226,23 +248,26 @@ class Printer {
 
   void print(const Figures&) {}
   void print(const Texts&) {}
+  void print(const Numbers&) {}
   void print(const Drawing&) {}
   void print(const Absent&) {}
-  void print(const Documents&) {}
+  void print(const Documents& documents) {
+    if (documents.audience == Audience::programs) return;
+    for (const Document& one : documents.list) print(one);
+  }
 
   std::string take() { return std::move(text_); }
 
  private:
   // A title is printed with the first thing below it; without one, not at all.
   void title(const std::string& words, const std::string& note, bool is_bad) {
-    if (!words.empty()) titles_.push_back({words, note, is_bad});
+    if (!words.empty()) titles_.push_back({words, note, is_bad, depth_ == 0});
   }
   void print_title() {
     for (const Title& one : titles_) {
       if (!text_.empty()) text_ += "\n";
-      is_inside_ = !text_.empty();
       const std::string words = printable(one.words);
-      text_ += (is_inside_ ? words : painted(style_, words, one.is_bad ? Tone::bad : Tone::strong)) + "\n";
+      text_ += (one.is_main ? painted(style_, words, one.is_bad ? Tone::bad : Tone::strong) : words) + "\n";
       if (!one.note.empty()) text_ += painted(style_, printable(one.note), Tone::dim) + "\n";
     }
     titles_.clear();
@@ -250,11 +275,11 @@ class Printer {
 
   struct Title {
     std::string words, note;
-    bool is_bad = false;
+    bool is_bad = false, is_main = false;
   };
   std::vector<Title> titles_;  // From the outermost part in; not yet printed.
   const TextStyle& style_;
-  bool is_inside_ = false;  // Inside a part with a title.
+  int depth_ = 0;  // Of documents with a title around what is printed.
   std::string text_;
 };
 

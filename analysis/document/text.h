@@ -13,6 +13,8 @@ namespace hbmscope {
 struct TextStyle {
   // Colours, if there are any; `is_title` of what is above rows.
   std::function<std::string(std::string_view text, Tone tone)> paint = {};
+  // Of at most that many characters; empty where there is no terminal.
+  std::function<std::string(double share, int cells)> bar = {};
   std::size_t width = 0;   // File names are shortened to stay within it. 0 means never.
   bool shows_all = false;  // All rows of all tables.
   // Below each row so many frames of its stack, those of your code if there are any, 0: all; otherwise a stack is a

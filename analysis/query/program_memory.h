@@ -40,6 +40,11 @@ struct ProgramMemoryRow {
   std::uint64_t roughly_needed_bytes() const;
   bool needs_more_than(const ProgramMemoryRow& other) const;  // By that.
 };
+struct NamedProgram {
+  std::string file;  // Empty if its file has several programs.
+  ProgramMemoryRow memory;
+};
+
 // The program of one stream, if it has one.
 std::optional<ProgramMemoryRow> find_program(const Stream& stream);
 // The programs of all streams; the one that needs the most first.

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/answers/summary.h"
+#include "analysis/document/json.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -72,7 +74,7 @@ int run_check(const CheckOptions& options) {
                              {"file_bytes", profile.file_bytes},
                              {"inflated_bytes", profile.inflated_bytes},
                              {"error", nullptr},
-                             {"import", json_from_import(profile.import)}});
+                             {"import", json_from_table(describe_import(profile.import))}});
   }
   if (json["files"].empty() && !skipped.empty()) return fail(skipped.nothing_opens());
   print_skipped(skipped);

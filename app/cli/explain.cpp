@@ -8,7 +8,6 @@
 #include "analysis/document/html.h"
 #include "analysis/document/json.h"
 #include "analysis/judge/gate.h"
-#include "analysis/units/format.h"
 #include "analysis/write/json.h"
 #include "app/cli/answer_text.h"
 #include "app/cli/cli.h"
@@ -25,8 +24,7 @@ Result<std::string> json_of_source(const Source& source, const ExplainOptions& o
   nlohmann::ordered_json json = {{"schema", json_schema}};
   json.update(json_from_document(describe_failures(*source.trace, {shown, !is_brief}),
                                  is_brief ? Keys::current : Keys::with_old_ones));
-  json = with_verdict(std::move(json), source);
-  return text_from_answer(json, options.brief);
+  return text_from_answer(with_verdict(std::move(json), source), options.brief);
 }
 
 // Error: no request failed.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/answers/answer_table.h"
 #include "analysis/write/write.h"
 #include "app/cli/cli.h"
 #include "app/cli/export_trace.h"
@@ -12,7 +13,6 @@
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #include "app/cli/output_file.h"
-#include "app/cli/report_section.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
@@ -37,8 +37,11 @@ int run_export(const ExportOptions& options) {
   const auto view = make_view(source->profile, options.view.request);
   if (!view) return fail(view.error());
   nlohmann::ordered_json of_trace = nlohmann::ordered_json::object();
-  if (source->trace && *format == ExportFormat::json)
-    if (auto added = add_trace_json(of_trace, {ReportOptions(), *source, *view}); !added) return fail(added.error());
+  if (source->trace && *format == ExportFormat::json) {
+    AnswerInput input{.view = *view, .trace = source->trace.get(), .states = &source->states, .moment = &source->moment};
+    input.audience = Audience::programs;
+    if (auto added = add_trace_answers(of_trace, input); !added) return fail(added.error());
+  }
   const std::string bytes = *format == ExportFormat::json ? write_json(*view, of_trace) : write_profile(*view, *format);
   if (options.output.empty()) {
     const bool is_text = *format != ExportFormat::pprof;

@@ -47,11 +47,6 @@ Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, 
 // If the file is a trace, the data that a series needs (read_curves). Null if it is not a trace.
 Result<std::shared_ptr<const Trace>> load_curves(const std::string& file, const LoadOptions& options);
 
-struct NamedProgram {
-  std::string file;
-  ProgramMemoryRow memory;
-};
-
 // All files as one source: a single file unchanged; several traces as the ranks of one job, at one time; profiles, or a
 // mixture, as one profile. The compiled programs of a folder don't run at the same time: the one that needs the most
 // memory is the source, and `programs`, unless it is null, gets all of them, the largest first. Without `programs`

@@ -41,7 +41,9 @@ struct ReportOptions {
   bool cumulative = false, by_count = false, json = false;
   GateOptions gate;
   std::string from;                                         // With `at`: reports the changes since this time.
-  std::map<std::string, std::string, std::less<>> section;  // The values of section flags: "--peek" -> "adam".
+  std::map<std::string, std::string, std::less<>> values;   // Of flags of answers: "--peek" -> "adam".
+  std::vector<std::string> only;                            // Names of answers; empty: the usual ones.
+  std::size_t brief = 0;                                    // As of explain.
   BlockReportOptions blocks;
 };
 
@@ -112,6 +114,7 @@ struct BisectOptions {
 
 struct McpOptions {
   bool may_run = false;                             // Agents may start dry runs.
+  bool lists_answers = false;                       // Instead of serving.
   std::string fleet_python, time_limit, run_limit;  // Empty if not given.
   std::string python = default_python();
 };

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/answers/answer_table.h"
 #include "analysis/units/utf8.h"
 #include "app/cli/child_process.h"
 #include "app/cli/cli.h"
@@ -86,6 +87,12 @@ int run_bisect(const BisectOptions& options) {
 }
 
 int run_mcp(const McpOptions& options) {
+  if (options.lists_answers) {
+    std::string text;
+    for (const AnswerRow* row : answer_table())
+      if (row->value_name.empty()) text += fmt::format("{}: {}\n", row->name, row->help);
+    return print_to_stdout(text) ? exit_ok : exit_unreadable;
+  }
   std::vector<std::string> words;
   if (options.may_run) words.emplace_back("--allow-run");
   add_given(words, {{"--fleet-python", options.fleet_python},

@@ -5,70 +5,107 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/answers/answer_table.h"
+#include "analysis/document/json.h"
+#include "analysis/document/text.h"
 #include "analysis/judge/gate.h"
 #include "analysis/query/block_find.h"
 #include "analysis/query/block_list.h"
-#include "analysis/query/log_headline.h"
 #include "analysis/query/view_of_blocks.h"
-#include "analysis/trace/moment.h"
 #include "analysis/trace/profile_from_trace.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
+#include "app/cli/answer_text.h"
 #include "app/cli/cli.h"
-#include "app/cli/explain.h"
 #include "app/cli/gate.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #include "app/cli/report_blocks.h"
 #include "app/cli/report_follow.h"
 #include "app/cli/report_range.h"
-#include "app/cli/report_section.h"
 #include "app/cli/report_series.h"
-#include "app/cli/report_text.h"
 #include "app/cli/source_verdict.h"
+#include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
 namespace {
 
-Result<std::string> json_report(const ReportInput& input) {
-  nlohmann::ordered_json json = with_verdict(json_from_view(input.view), input.source);
-  for (const ReportSection& section : report_sections())
-    if (section.add_json != nullptr && is_wanted(section, input))
-      if (auto added = section.add_json(json, input); !added) return Failure(added.error());
-  return text_from_json(json);
+// The answers of a report: those that `--only` names, or all that are wanted.
+Result<std::vector<const AnswerRow*>> find_answers(const ReportOptions& options, const AnswerInput& input) {
+  std::vector<const AnswerRow*> rows;
+  for (const std::string& name : options.only) {
+    const auto row = find_answer_row(name);
+    if ((*row)->needs_trace && input.trace == nullptr)
+      return Failure(refusal(fmt::format("a profile has no answer '{}'", name),
+                             "Use one snapshot, log or recording, or another answer."));
+    if (!can_answer(**row, input))
+      return Failure(refusal(fmt::format("'{}' needs {}", name, (*row)->flag),
+                             fmt::format("Add {} {}.", (*row)->flag, (*row)->value_name)));
+    rows.push_back(*row);
+  }
+  if (!rows.empty()) return rows;
+  for (const AnswerRow* row : answer_table())
+    if (is_wanted(*row, input)) rows.push_back(row);
+  if (input.audience == Audience::programs) return rows;
+  const bool has_rows = std::none_of(rows.begin(), rows.end(), [](const AnswerRow* row) {
+    return row->placement == Placement::instead_of_rows;
+  });
+  if (!has_rows) std::erase_if(rows, [](const AnswerRow* row) { return row->placement == Placement::rows; });
+  return rows;
 }
 
-Result<std::string> text_report(const ReportInput& input) {
+Result<std::vector<Document>> describe_answers(const ReportOptions& options, const AnswerInput& input) {
+  const auto rows = find_answers(options, input);
+  if (!rows) return Failure(rows.error());
+  std::vector<Document> documents;
+  for (const AnswerRow* row : *rows) {
+    auto document = row->describe(input);
+    if (!document) return Failure(document.error());
+    documents.push_back(std::move(*document));
+  }
+  return documents;
+}
+
+Result<std::string> json_report(const ReportOptions& options, const Source& source, const AnswerInput& input) {
+  const auto documents = describe_answers(options, input);
+  if (!documents) return Failure(documents.error());
+  nlohmann::ordered_json json = {{"schema", json_schema}};
+  if (options.only.empty()) json = with_verdict(std::move(json), source);
+  const Keys keys = options.brief > 0 ? Keys::current : Keys::with_old_ones;
+  for (const Document& document : *documents) merge_json(json, json_from_document(document, keys));
+  return text_from_answer(json, options.brief);
+}
+
+Result<std::string> text_report(const ReportOptions& options, const Source& source, const AnswerInput& input) {
+  const auto documents = describe_answers(options, input);
+  if (!documents) return Failure(documents.error());
   const Terminal terminal = Terminal::of_stdout();
-  const ReportOptions& options = input.options;
-  const ProfileSummary summary = compute_summary(input.view);
-  const Weight& whole = options.view.relative ? input.view.selected : input.view.total;
-  const std::string unit = printable(summary.unit);
-  const ReportStyle style{terminal, whole.bytes,
-                          text_from_value(whole.bytes, unit) + (options.view.relative ? " after filtering" : " total"),
-                          unit, options.top};
-  const bool is_log = input.source.trace != nullptr && is_of_log(*input.source.trace);
-  const bool has_failed = input.source.trace != nullptr && !find_failed_requests(*input.source.trace).empty();
-  std::string text = verdict_text(input.source, terminal);
-  if (has_failed) text += text_from_failures(*input.source.trace, terminal) + (is_log ? "" : "\n");
-  if (!is_log)
-    text += text_from_summary(summary, input.view, style);
-  else if (!has_failed)
-    text += terminal.paint(headline_of_log(*input.source.trace), Ink::bold) + "\n";
-  const auto sections = report_sections();
-  const bool has_rows = std::none_of(sections.begin(), sections.end(), [&](const ReportSection& section) {
-    return section.replaces_rows && is_wanted(section, input);
-  });
-  for (const ReportSection& section : sections) {
-    const bool is_body = section.replaces_rows || section.name == "rows";
-    if (section.text == nullptr || !is_wanted(section, input) || (section.name == "rows" && !has_rows)) continue;
-    if (is_log && section.name == "rows" && input.view.frames.empty()) continue;
-    auto part = section.text(input, style);
-    if (!part) return part;
-    text += (is_body ? "\n" : "") + *part;
+  std::string text = options.only.empty() ? verdict_text(source, terminal) : std::string();
+  for (const Document& document : *documents) {
+    const std::string part = text_from_document(document, terminal.style());
+    if (!part.empty()) text += (text.empty() ? "" : "\n") + part;
   }
   return text;
+}
+
+AnswerInput input_from(const ReportOptions& options, const Source& source, const ProfileView& view) {
+  AnswerInput input{.view = view, .by = options.by, .label = label_key_of(options.by), .top = options.top, .own = options.own};
+  if (source.trace) {
+    input.trace = source.trace.get();
+    input.states = &source.states;
+    input.moment = &source.moment;
+  }
+  input.order = options.by_count ? (options.cumulative ? TopOrder::cum_count : TopOrder::flat_count)
+                                 : (options.cumulative ? TopOrder::cum_bytes : TopOrder::flat_bytes);
+  input.is_relative = options.view.relative;
+  for (const AnswerRow* row : answer_table())
+    if (!row->flag.empty() && options.used.has(row->flag)) {
+      const auto value = options.values.find(row->flag);
+      input.flags.emplace(row->flag, value == options.values.end() ? "" : value->second);
+    }
+  input.audience = options.json || options.brief > 0 ? Audience::programs : Audience::readers;
+  return input;
 }
 
 // Refuses an unknown label: a misspelt one would give a single row. Labels that the trace can have are fine, even
@@ -89,14 +126,16 @@ Result<void> check_label(const std::string& by, const Source& source) {
   return Failure(refusal(fmt::format("there is no label '{}'", wanted), fmt::format("Labels: {}.", known)));
 }
 
-// Only one of the sections that replace the rows (trees, callers) can be printed at a time.
+// Only one of the answers that replace the rows (trees, callers) can be printed at a time.
 Result<void> check_rows(const ReportOptions& options, bool has_groups) {
-  std::string flag;
-  for (const ReportSection& section : report_sections()) {
-    if (!section.replaces_rows || !options.used.has(section.flag)) continue;
-    const std::string both = fmt::format("{} and {} can't be combined", flag, section.flag);
-    if (!flag.empty() && (!options.json || section.name == "tree")) return Failure(refusal(both, "Use one of them."));
-    flag = section.flag;
+  std::string flag, key;
+  for (const AnswerRow* row : answer_table()) {
+    if (row->placement != Placement::instead_of_rows || !options.used.has(row->flag)) continue;
+    const bool is_same_key = !row->key.empty() && row->key == key;
+    if (!flag.empty() && (!options.json || is_same_key))
+      return Failure(refusal(fmt::format("{} and {} can't be combined", flag, row->flag), "Use one of them."));
+    flag = row->flag;
+    key = row->key;
   }
   if (flag.empty() || options.json) return {};
   if (has_groups)
@@ -108,11 +147,18 @@ Result<void> check_rows(const ReportOptions& options, bool has_groups) {
 // Refuses options that would otherwise be ignored.
 Result<void> check_profile_options(const ReportOptions& options) {
   const UsedOptions& used = options.used;
+  for (const std::string& name : options.only)
+    if (const auto row = find_answer_row(name); !row) return Failure(row.error());
+  if (used.has("--only"))
+    for (const AnswerRow* row : answer_table())
+      if (row->placement == Placement::instead_of_rows && row->value_name.empty())
+        if (auto allowed = used.refuse({row->flag}, "can't be combined with --only, which takes names"); !allowed)
+          return allowed;
   if (auto allowed = used.refuse({"--order", "--ascending"}, "needs --blocks"); !allowed) return allowed;
   if (used.has("--series")) {
-    if (auto allowed = used.refuse(section_flags(), "can't be combined with --series, which prints totals"); !allowed)
+    if (auto allowed = used.refuse(answer_flags(), "can't be combined with --series, which prints totals"); !allowed)
       return allowed;
-    return used.refuse({"--fail-if", "--by", "--top", "--own", "--cum", "--count", "--relative"},
+    return used.refuse({"--fail-if", "--by", "--top", "--own", "--cum", "--count", "--relative", "--only", "--brief"},
                        "can't be combined with --series, which prints totals");
   }
   const bool has_groups = !label_key_of(options.by).empty();
@@ -159,8 +205,15 @@ int run_report(const ReportOptions& options) {
   if (auto known = check_label(options.by, *source); !known) return fail(known.error());
   const auto view = make_view_of(*source, request);
   if (!view) return fail(view.error());
-  const ReportInput input{options, *source, *view, programs};
-  const auto text = options.json ? json_report(input) : text_report(input);
+  AnswerInput input = input_from(options, *source, *view);
+  input.programs = programs;
+  PassControl control;
+  input.control = &control;
+  const auto text = [&] {
+    const ProgressLine progress("Report", control);
+    return input.audience == Audience::programs ? json_report(options, *source, input)
+                                                : text_report(options, *source, input);
+  }();
   if (!text) return fail(text.error());
   if (options.gate.condition.empty()) return print_to_stdout(*text) ? exit_ok : exit_unreadable;
   // Figures of a trace's heaps; a condition that has none of them is about what the report adds up.

@@ -15,6 +15,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/answers/failure.h"
+#include "analysis/document/json.h"
+#include "analysis/document/text.h"
 #include "analysis/read/file_bytes.h"
 #include "analysis/read/log/log_reader.h"
 #include "analysis/read/log/trace_from_log.h"
@@ -24,7 +27,6 @@
 #include "app/cli/cli.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
-#include "app/cli/report_failures.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
@@ -35,6 +37,15 @@ struct Close {
     if (file != stdin) std::fclose(file);
   }
 };
+
+// In the order of compute_failure_rows.
+std::vector<FailedRequest> find_out_of_memories(const Trace& trace) {
+  std::vector<FailedRequest> found;
+  for (std::size_t stream = 0; stream < trace.streams.size(); ++stream)
+    for (std::size_t i = 0; i < trace.streams[stream].failures().size(); ++i)
+      if (trace.streams[stream].failures()[i].is_out_of_memory) found.push_back({stream, i});
+  return found;
+}
 
 class Follower {
  public:
@@ -96,22 +107,21 @@ class Follower {
     printed_lines_ = reader_.lines_read();
     const Trace trace = log::trace_from_log(log::LogReader(reader_).finish(), file_, 0);
     std::string text;
-    nlohmann::ordered_json json;
-    const std::vector<ShownFailure> failures = find_failures(trace);
+    const std::vector<FailedRequest> failures = find_out_of_memories(trace);
+    const std::vector<FailureRow> rows = compute_failure_rows(trace);
+    std::optional<Documents> described;
     for (std::size_t i = 0; i < failures.size(); ++i) {
       std::string byte;
-      for (const auto& [key, value] : failures[i].row.details)
+      for (const auto& [key, value] : rows[i].details)
         if (key == failure_detail::byte) byte = value;
       if (!printed_.insert(byte).second) continue;
       if (!is_json_) {
-        text += text_from_failure(trace, failures[i], terminal_);
+        text += text_from_document(describe_failure(trace, diagnose(trace, failures[i], Depth::brief)),
+                                   terminal_.style());
         continue;
       }
-      if (json.is_null()) {
-        json = json_from_failure_rows(compute_failure_rows(trace));
-        add_failure_facts(json, trace);
-      }
-      text += json[i].dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+      if (!described) described = describe_failure_list(trace);
+      text += json_from_document(described->list[i]).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
     }
     if (text.empty()) return true;
     const bool is_printed = print_to_stdout(text);

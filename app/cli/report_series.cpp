@@ -2,82 +2,26 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <limits>
+#include <span>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/answers/series.h"
+#include "analysis/document/json.h"
+#include "analysis/document/text.h"
 #include "analysis/query/summary.h"
 #include "analysis/query/trace_series.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
-#include "analysis/write/json_trace.h"
 #include "app/cli/cli.h"
 #include "app/cli/load.h"
-#include "app/cli/report_text.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
 namespace {
 
 constexpr std::size_t curve_characters = 40;
-
-std::string text_from_series(const std::vector<SeriesPoint>& points, const ReportStyle& style) {
-  const Terminal& terminal = style.terminal;
-  std::int64_t largest = 0;
-  for (const SeriesPoint& point : points) largest = std::max(largest, point.total.bytes);
-  std::string text = terminal.paint(fmt::format("{:>10}  {:>10}  {:>10}  {}", style.unit.empty() ? "value" : style.unit,
-                                                "change", "count", "file"),
-                                    Ink::dim) +
-                     "\n";
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const SeriesPoint& point = points[i];
-    const std::string change =
-        i == 0 ? ""
-               : delta_text_from_value(clamped_difference(point.total.bytes, points[i - 1].total.bytes), style.unit);
-    text += fmt::format("{:>10}  {}  {:>10}  {}{}", text_from_value(point.total.bytes, style.unit),
-                        pad_left(change, 10), text_from_count(point.total.count), printable(point.file),
-                        point.time_ns == 0 ? "" : "  " + text_from_unix_ns(point.time_ns));
-    const std::string bar = terminal.bar(point.total.bytes, largest, 30);
-    text += (bar.empty() ? "" : "  " + bar) + "\n";
-  }
-  return text;
-}
-
-std::string head_of(const TraceSeriesPoint& point) {
-  std::string text;
-  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  const auto add_count = [&](std::uint64_t count, std::string_view what) {
-    if (count > 0) add(fmt::format("{} {}", text_from_count(count), what));
-  };
-  constexpr std::uint64_t ns_per_ms = 1'000'000, ms_max = std::numeric_limits<std::int64_t>::max() / ns_per_ms;
-  if (point.begun_ms != 0) add(text_from_unix_ns(signed_from(std::min(point.begun_ms, ms_max) * ns_per_ms)));
-  if (point.duration_ns) add(text_from_value(*point.duration_ns, "nanoseconds"));
-  add(fmt::format("{} events", text_from_count(point.events.total)));
-  add_count(point.events.out_of_memory, "out of memory");
-  add_count(point.events.driver_refusals, "refused by the driver");
-  add_count(point.events.lost, "lost");
-  if (!point.is_finished) add("incomplete");
-  return text;
-}
-
-std::string text_from_trace_series(const std::vector<TraceSeriesPoint>& points, const Terminal& terminal) {
-  std::string text = terminal.paint(fmt::format("{:>10}  {:>10}  heap", "peak", "end"), Ink::dim) + "\n";
-  for (const TraceSeriesPoint& point : points) {
-    text += fmt::format("{}  {}\n", terminal.paint(printable(point.file), Ink::bold), head_of(point));
-    for (const SeriesHeap& heap : point.heaps) {
-      const std::string curve = terminal.curve(heap.curve, heap.peak_in_use_bytes);
-      text += fmt::format(
-          "{:>10}  {:>10}  {}{}{}\n", text_from_bytes(heap.peak_in_use_bytes), text_from_bytes(heap.in_use_bytes),
-          printable(heap.label),
-          heap.is_peak_inexact ? " (inexact: events were lost or contradict each other, or sizes are not certain)" : "",
-          curve.empty() ? "" : "  " + curve);
-    }
-    if (point.heaps.empty()) text += "  no memory was ever in use\n";
-  }
-  return text;
-}
 
 int print_series(const ReportOptions& options, std::string_view format, const nlohmann::ordered_json& series,
                  const std::string& text) {
@@ -143,15 +87,22 @@ int run_report_series(const ReportOptions& options, const ViewRequest& request) 
   if (!has_request) {
     const auto points = load_trace_points(*files, options);
     if (!points) return fail(points.error());
-    if (*points)
-      return print_series(options, "trace", json_from_trace_series(**points),
-                          text_from_trace_series(**points, terminal));
+    if (*points) {
+      const Document series = describe_trace_series(
+          **points, [&](std::span<const std::uint64_t> curve, std::uint64_t highest) {
+            return terminal.without_colors().curve(curve, highest);
+          });
+      return print_series(options, "trace", json_from_document(series)["series"],
+                          text_from_document(series, terminal.style()));
+    }
   }
   std::string unit;
   const auto points = load_points(*files, options, request, unit);
   if (!points) return fail(points.error());
-  return print_series(options, "pprof", json_from_series(*points),
-                      text_from_series(*points, {terminal, 0, {}, printable(unit), 0}));
+  Document series;
+  series.add(describe_series(*points));
+  return print_series(options, "pprof", json_from_document(series)["series"],
+                      text_from_table(describe_totals(*points, unit), terminal.style()));
 }
 
 }  // namespace hbmscope::cli

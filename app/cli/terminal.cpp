@@ -74,6 +74,8 @@ TextStyle Terminal::style() const {
   };
   return {.paint = [terminal = *this, ink_of](std::string_view text,
                                               Tone tone) { return terminal.paint(text, ink_of(tone)); },
+          .bar = [terminal = *this](double share,
+                                    int cells) { return terminal.bar(std::llround(share * 1'000'000), 1'000'000, cells); },
           .width = bars_ && columns_ > 0 ? static_cast<std::size_t>(columns_) : 0};
 }
 

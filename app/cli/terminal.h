@@ -32,6 +32,8 @@ class Terminal {
   // One character per value, its height in eighths of `highest`; empty in a pipe.
   std::string curve(std::span<const std::uint64_t> values, std::uint64_t highest) const;
   int columns() const { return columns_; }
+  // For cells of tables, which are padded.
+  Terminal without_colors() const { return Terminal(false, bars_, columns_); }
   TextStyle style() const;  // For documents.
 
  private:

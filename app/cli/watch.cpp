@@ -13,6 +13,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/answers/heaps.h"
+#include "analysis/document/json.h"
 #include "analysis/query/attached_facts.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/query/reported_rows.h"
@@ -155,8 +157,8 @@ class Watch {
       json["pending_requests"] = status_.pending_requests;
       json["pending_bytes"] =
           status_.pending_bytes == 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(status_.pending_bytes);
-      json["heaps"] = json_from_heap_rows(rows);
-      json["counters"] = json_from_counter_rows(counters);
+      json["heaps"] = json_from_table(describe_heaps(rows));
+      json["counters"] = json_from_table(describe_counters(counters));
       fmt::print("{}", line_from_json(json));
     } else {
       for (const HeapRow& row : rows) fmt::print("{}\n", line_of(row, rate));

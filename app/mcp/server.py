@@ -19,6 +19,7 @@ import pathlib
 import shlex
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from typing import Annotated, Literal
@@ -131,6 +132,14 @@ def absolute(file):
 def options(**values):
     """at="peak" is "--at=peak": a value can't become an option of its own."""
     return [f"--{name.replace('_', '-')}={value}" for name, value in values.items() if value is not None]
+
+
+def answers_of(program):
+    """The answers that it can name, in lines: "ranks: The processes of a job, the worst first". Nothing if it is no hbmscope, as each tool will say."""
+    try:
+        return subprocess.run([program.path, "mcp", "--answers"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=program.limit_s).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
 
 
 # Answers of a bounded size.
@@ -320,6 +329,20 @@ def make_server(program, allow_run, fleet_python):
         """What held the memory at a time, by line of your code, the largest first. Without a time: at the first failure, or at the end."""
         words = ["report", absolute(file), *options(at=at, own=top)]
         return bounded(held(await program.answer("report", absolute(file), *options(at=at, own=0, top=1)), at, top, program.command(*words)))
+
+    @tool("table")
+    async def table(
+        file: File,
+        what: Annotated[list[str], Field(min_length=1, description="Names of:\n" + answers_of(program))],
+        at: Time = None,
+        top: Top = 10,
+        where: Annotated[str | None, Field(description="A filter, e.g. size>1MiB or own=train.py")] = None,
+    ) -> str:
+        """Any other answer about a file, by name."""
+        words = ["report", absolute(file), *(f"--only={one}" for one in what), *options(at=at, top=top, where=where)]
+        command = program.command(*words)
+        found = await program.answer(*words, f"--brief={CHARACTERS - len(command) - 100}")
+        return text_of({key: value for key, value in found.items() if key != "schema"} | {"command": command})
 
     @tool("diff")
     async def diff(baseline: File, now: Annotated[str | None, Field(description="The later file; without it, two times of the first one: from_time and at")] = None, from_time: Time = None, at: Time = None, top: Top = 10) -> str:

@@ -28,7 +28,7 @@ FRAGMENTS = SAMPLES / "fragments.hbm"
 FLEET_PYTHON = ROOT / "build/fleet_python/bin/python"
 SERVER = ROOT / "app/mcp/server.py"
 TOKENS = 1500
-TOOLS = ["open", "explain", "holders", "diff", "savings", "whatif", "fleet", "picture"]
+TOOLS = ["open", "explain", "holders", "table", "diff", "savings", "whatif", "fleet", "picture"]
 HBMSCOPE = None  # Set by main().
 
 # A job that needs no framework: requests of so many MiB.
@@ -119,6 +119,18 @@ class AgentTest(unittest.IsolatedAsyncioTestCase):
             self.assertFalse(of(more[-1].annotations, "readOnlyHint"))
             self.assertLessEqual(tokens("".join(tool.model_dump_json(exclude_none=True) for tool in more)), 2500)
             self.assertIn("dry_run", await agent.refusal("dry_run", device="h100", command=["true"]))
+
+    async def test_each_answer_of_the_program_is_a_table(self):
+        names = [line.split(":")[0] for line in subprocess.run([HBMSCOPE, "mcp", "--answers"], check=True, capture_output=True, text=True).stdout.splitlines()]
+        self.assertIn("ranks", names)
+        async with Agent() as agent:
+            for name in names:
+                found = await agent.ask("table", file=FRAGMENTS, what=[name], at="oom")
+                self.assertIn(f"--only={name}", found["command"])
+            found = await agent.ask("table", file=FRAGMENTS, what=["heaps", "counters"], at="peak")
+            self.assertEqual(found["heaps"][0]["in_use_bytes"], 18 << 30)
+            self.assertIn("heaps", await agent.refusal("table", file=FRAGMENTS, what=["everything"]))
+            self.assertIn("profile", await agent.refusal("table", file=SAMPLES / "arrays.pprof.gz", what=["ranks"]))
 
     async def test_open_explain_and_holders_of_a_recording(self):
         async with Agent() as agent:

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <set>
 
+#include "analysis/answers/answer_table.h"
 #include "analysis/answers/diff.h"
 #include "analysis/answers/failure.h"
 #include "analysis/answers/savings.h"
@@ -36,11 +38,18 @@ std::vector<Described> describe_all(const Source& source) {
   // The tables refer to the view, so they are rendered while it lives: the caller keeps it.
   static std::vector<std::shared_ptr<const ProfileView>> kept;
   kept.push_back(std::make_shared<const ProfileView>(*view));
-  const ProfileView& stays = *kept.back();
-  Document top{.title = "What holds the most"};
-  top.add(describe_user_code(stays, shared(compute_user_code(stays)), whole_of(stays)));
-  top.add(describe_top(stays, shared(compute_top(stays)), whole_of(stays)));
-  all.push_back({"top", std::move(top)});
+  AnswerInput input{.view = *kept.back(), .top = 0, .own = 0, .flags = {{"--peek", "."}}};
+  if (source.trace) {
+    input.trace = source.trace.get();
+    input.states = &source.states;
+    input.moment = &source.moment;
+  }
+  for (const AnswerRow* row : answer_table()) {
+    if (!can_answer(*row, input)) continue;
+    if (row == &peek_answer) input.top = 2;
+    auto document = row->describe(input);
+    if (document) all.push_back({std::string(row->name), std::move(*document)});
+  }
   return all;
 }
 
@@ -102,9 +111,24 @@ class Checker {
     const Json& json = audience == Audience::readers ? nothing : is_there ? outer.at(document.key) : outer;
     for (const Part& part : document.parts) {
       if (const auto* inner = std::get_if<Document>(&part.is)) check(*inner, json, audience);
+      if (const auto* inner = std::get_if<Documents>(&part.is)) check(*inner, json, audience);
       if (const auto* table = std::get_if<Table>(&part.is)) check(*table, json, audience);
       if (const auto* sentence = std::get_if<Sentence>(&part.is)) check(*sentence, json, audience);
     }
+  }
+
+  void check(const Documents& documents, const Json& json, Audience around) {
+    if (around != Audience::everyone || documents.audience != Audience::everyone) return;
+    const Json& list = json.at(documents.key);
+    ASSERT_EQ(documents.list.size(), list.size()) << documents.key;
+    for (std::size_t i = 0; i < list.size(); ++i)
+      for (const Part& part : documents.list[i].parts) {
+        const Audience audience = documents.list[i].audience;
+        if (const auto* inner = std::get_if<Document>(&part.is)) check(*inner, list[i], audience);
+        if (const auto* inner = std::get_if<Documents>(&part.is)) check(*inner, list[i], audience);
+        if (const auto* table = std::get_if<Table>(&part.is)) check(*table, list[i], audience);
+        if (const auto* sentence = std::get_if<Sentence>(&part.is)) check(*sentence, list[i], audience);
+      }
   }
 
   void check(const Sentence& sentence, const Json& json, Audience around) {
@@ -365,6 +389,88 @@ TEST(WhatIf, says_of_rows_that_do_not_reproduce_the_failure_neither_yes_nor_no) 
     EXPECT_EQ(fits[i], json[i]["fits"]);
     EXPECT_TRUE(json[i]["first_failure"].is_null());
   }
+TEST(Document, a_tree_is_indented_and_bars_stand_behind_rows) {
+  Table tree = small_table();
+  tree.rows = std::vector<std::vector<Value>>{{std::uint64_t{1024}, 1.0, CodeSite{"main", "a.py", 1}},
+                                              {std::uint64_t{512}, 0.5, CodeSite{"step", "a.py", 2}}};
+  tree.depth = [](std::size_t row) { return row; };
+  tree.layout = Layout::bars;
+  EXPECT_EQ(
+      "Rows\n"
+      "   bytes    share  your code\n"
+      "1.00 KiB  100.0 %  main  a.py:1  ##\n"
+      "   512 B   50.0 %   step  a.py:2  #\n",
+      text_from_table(tree, {.bar = [](double share, int) { return std::string(share > 0.5 ? 2 : 1, '#'); }}));
+}
+
+TEST(Document, a_place_may_be_in_an_object_and_rows_have_units) {
+  const Table table{.key = "rows",
+                    .columns = {{.key = "value", .title = "Value", .unit = Unit::amount},
+                                {.title = "Line", .unit = Unit::code, .within = "own_line"}},
+                    .rows = std::vector<std::vector<Value>>{{std::int64_t{2048}, CodeSite{"f", "a.py", 3}},
+                                                            {std::int64_t{2048}, Value()}},
+                    .row_unit = [](std::size_t row) -> std::string_view { return row == 0 ? "bytes" : "count"; }};
+  EXPECT_EQ("2.00 KiB", text_of_cell(table, 0, 0));
+  EXPECT_EQ("2,048", text_of_cell(table, 1, 0));
+  EXPECT_EQ(
+      "[{\"value\":2048,\"own_line\":{\"name\":\"f\",\"file\":\"a.py\",\"line\":3}},"
+      "{\"value\":2048,\"own_line\":null}]",
+      json_from_table(table).dump());
+}
+
+TEST(Document, a_row_as_an_object_is_that_of_its_list) {
+  const CodeStack stack = {{"alloc", "lib.py", 1, true}, {"f", "", 0}};
+  const Table table{.key = "rows",
+                    .columns = {{.key = "bytes", .title = "Bytes", .unit = Unit::bytes},
+                                {.title = "Line", .unit = Unit::code},
+                                {.title = "Own", .unit = Unit::code, .within = "own_line"},
+                                {.key = "count", .unit = Unit::count, .within = "freed"},
+                                {.key = "bytes", .unit = Unit::bytes, .within = "freed"},
+                                {.title = "Only shown"},
+                                {.key = "stack", .unit = Unit::stack}},
+                    .rows = std::vector<std::vector<Value>>{
+                        {std::uint64_t{7}, CodeSite{"g", "b.py", 4}, CodeSite{"f", "a.py", 3}, std::uint64_t{1}, Value(),
+                         std::string("words"), stack},
+                        {Value(), Value(), std::string("(no stack)"), Value(), Value(), Value(), CodeStack{}}}};
+  const Json list = json_from_table(table);
+  for (std::size_t row = 0; row < 2; ++row) {
+    Document document;
+    document.add(object_from_row(table, row, "row"));
+    document.add(Numbers{"curve", {1, 2}});
+    const Json json = json_from_document(document);
+    EXPECT_EQ(nlohmann::json(list[row]), nlohmann::json(json["row"]));
+    EXPECT_EQ("[1,2]", json["curve"].dump());
+    EXPECT_EQ("", text_from_document(document));
+  }
+}
+
+TEST(Document, answers_are_put_together_row_by_row) {
+  Json json = {{"format", "pprof"}, {"heaps", {{{"name", "a"}}, {{"name", "b"}}}}};
+  merge_json(json, {{"format", "log"}, {"heaps", {{{"name", "a"}, {"bins", nullptr}}}}, {"files", {"x"}}});
+  EXPECT_EQ("{\"format\":\"log\",\"heaps\":[{\"name\":\"a\",\"bins\":null},{\"name\":\"b\"}],\"files\":[\"x\"]}",
+            json.dump());
+}
+
+TEST(Document, a_list_of_objects_may_be_for_readers_too) {
+  Documents heaps{.key = "heaps", .audience = Audience::everyone};
+  heaps.list.push_back(Document{.title = "One"}.add(Figures{{{"name", std::string("a")}}}).add(Sentence{.text = "Words."}));
+  heaps.list.push_back(Document{.title = "Two", .audience = Audience::programs}.add(Sentence{.text = "Hidden."}));
+  Document document;
+  document.add(std::move(heaps));
+  EXPECT_EQ("One\nWords.\n", text_from_document(document));
+  EXPECT_EQ("{\"heaps\":[{\"name\":\"a\"},{}]}", json_from_document(document).dump());
+}
+
+TEST(AnswerTable, has_each_name_once_and_refuses_others) {
+  std::set<std::string_view> names;
+  for (const AnswerRow* row : answer_table()) {
+    EXPECT_TRUE(names.insert(row->name).second) << row->name;
+    EXPECT_FALSE(row->title.empty() || row->help.empty() || row->describe == nullptr) << row->name;
+    EXPECT_EQ(row, *find_answer_row(row->name));
+  }
+  const auto unknown = find_answer_row("nothing");
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(std::string::npos, unknown.error().text().find("ranks, heaps, "));
 }
 
 TEST(Document, rows_can_be_put_in_another_order) {

@@ -1,3 +1,7 @@
+#include "analysis/answers/answer_table.h"
+#include "analysis/answers/summary.h"
+#include "analysis/document/json.h"
+#include "analysis/query/call_tree.h"
 #include "analysis/write/write.h"
 
 #include <algorithm>
@@ -193,7 +197,8 @@ TEST(WriteJson, of_a_trace_it_has_what_a_report_has) {
   const auto states = built.states_at();
   const auto view = make_view(std::make_shared<const Profile>(profile_from_trace(built.trace, states)), {});
   nlohmann::ordered_json of_trace;
-  add_moment(of_trace, built.trace, *find_moment(built.trace, "end"), states);
+  const Moment moment = *find_moment(built.trace, "end");
+  ASSERT_TRUE(add_trace_answers(of_trace, {.view = *view, .trace = &built.trace, .states = &states, .moment = &moment}));
   const Json json = Json::parse(write_json(*view, of_trace));
   EXPECT_EQ("test", json["format"]);
   EXPECT_EQ(24, json["heaps"][0]["in_use_bytes"]);
@@ -223,7 +228,7 @@ TEST(WriteJson, import_rows_have_name_severity_count_and_remedy) {
   ImportStatistics import;
   import.add("samples", Severity::info, 5);
   import.add("missing_text", Severity::warning, 2, "Save it again.", "text 7");
-  EXPECT_EQ(Json::parse(text_from_json(json_from_import(import))), Json::parse(R"([
+  EXPECT_EQ(Json::parse(text_from_json(json_from_table(describe_import(import)))), Json::parse(R"([
     {"name":"samples","severity":"info","count":5,"remedy":null,"example":null},
     {"name":"missing_text","severity":"warning","count":2,"remedy":"Save it again.","example":"text 7"}])"));
 }
@@ -231,7 +236,7 @@ TEST(WriteJson, import_rows_have_name_severity_count_and_remedy) {
 TEST(WriteJson, a_tree_is_a_flat_list_parents_first) {
   const ProfileView view = view_of(random_profile(2));
   const CallTree tree = *compute_call_tree(view, TreeDirection::callees);
-  const auto json = json_from_call_tree(view, tree);
+  const auto json = json_from_document(*tree_answer.describe({.view = view}))["tree"];
   EXPECT_EQ(json.size(), tree.nodes.size());
   std::vector<bool> seen(tree.nodes.size());
   for (const auto& node : json) {

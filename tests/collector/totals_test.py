@@ -162,7 +162,8 @@ class Totals(unittest.TestCase):
         text = self.run_it("report", recording).stdout
         self.assertIn("Watched by its totals since 20", text)
         self.assertIn("the process held 3.00 GiB on its devices.\nCUDA driver calls are not recorded: nothing is loaded into the job (--totals).", text)
-        self.assertIn("command sleep 60, variable.CUDA_VISIBLE_DEVICES 0, rank 3", text)
+        for fact in ("command +sleep 60", "variable.CUDA_VISIBLE_DEVICES +0", "rank +3"):
+            self.assertRegex(text, rf"(?m)^{fact}$")
         [attached] = json.loads(self.run_it("report", recording, "--json").stdout)["attached"]
         self.assertEqual((attached["is_left_alone"], attached["held_bytes"], attached["identified_bytes"]), (True, 3 * GIB, 0))
 

@@ -15,6 +15,8 @@
 #include "app/gui/core/span_text.h"
 #include "app/gui/core/tables.h"
 #include "app/gui/core/trace_tables.h"
+#include "app/gui/core/view_row.h"
+#include "app/gui/views/tables/table_answer.h"
 #include "tests/gui_core/small_trace.h"
 #include "tests/sizes.h"
 
@@ -200,6 +202,33 @@ TEST_F(TraceMoments, trace_without_a_failure_opens_at_its_peak_unless_a_moment_i
   EXPECT_EQ("end", state().position().at);
 }
 
+TEST_F(TraceMoments, tables_have_each_answer_that_has_no_view) {
+  open();
+  const auto ask = [&](std::string_view name) {
+    app_->commands().push(command::set_table, std::string(name));
+    app_->commands().ask(Question::table);
+    settle();
+    app_->commands().ask(Question::table);
+    settle();
+  };
+  ask("");
+  ASSERT_TRUE(state().answers().table.value);
+  EXPECT_TRUE(state().answers().table.value->says_something);
+  EXPECT_EQ("heaps", state().answers().table.value->row->name);
+  for (const AnswerRow* row : tables_of_trace()) {
+    ask(row->name);
+    ASSERT_FALSE(state().answers().table.failed()) << row->name;
+    EXPECT_EQ(row, state().answers().table.value->row);
+    EXPECT_TRUE(row->view.empty());
+  }
+  for (const AnswerRow* row : answer_table())
+    if (!row->view.empty()) {
+      EXPECT_TRUE(parse_view_kind(row->view)) << row->view;
+    }
+  ask("nothing");
+  EXPECT_TRUE(state().answers().table.failed());
+}
+
 TEST_F(TraceMoments, range_is_computed_copied_and_cleared) {
   open();
   give(Command(command::set_range, {"#1", "#7"}));
@@ -209,7 +238,7 @@ TEST_F(TraceMoments, range_is_computed_copied_and_cleared) {
   ASSERT_TRUE(state().answers().range.value);
   EXPECT_EQ((BlockSum{4, 40 * mib}), state().answers().range.value->summary.total.allocated);
   EXPECT_EQ((BlockSum{2, 20 * mib}), state().answers().range.value->summary.total.survived);
-  const std::string head = table_from_range(*state().answers().range.value, false).head;
+  const std::string head = range_sentence(*state().answers().range.value);
   EXPECT_TRUE(head.starts_with("From 0 µs (after 1 of ")) << head;
   EXPECT_NE(std::string::npos, head.find(" to 6 µs (after 7 of ")) << head;
   give(command::set_view, ViewKind::range);

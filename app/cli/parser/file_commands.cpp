@@ -1,16 +1,17 @@
 // Commands for files: open, report, diff, check, convert, export.
 #include <array>
+#include <cctype>
 #include <memory>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "analysis/answers/answer_table.h"
 #include "analysis/units/format.h"
 #include "app/cli/load.h"
 #include "app/cli/open.h"
 #include "app/cli/options.h"
 #include "app/cli/parser/commands.h"
-#include "app/cli/report_section.h"
 #ifdef HBMSCOPE_RUN
 #include "app/cli/far_bundle.h"
 #endif
@@ -50,16 +51,22 @@ void add_block_options(CLI::App& command, BlockReportOptions& options) {
       ->group(group);
 }
 
-// Adds the flags in the table of sections.
-void add_section_options(CLI::App& command, ReportOptions& options) {
-  for (const ReportSection& section : report_sections()) {
-    if (section.flag.empty()) continue;
-    const std::string flag(section.flag), help(section.help);
-    if (section.value_name.empty())
+// Adds the flags in the table of answers.
+void add_answer_options(CLI::App& command, ReportOptions& options) {
+  std::string names;
+  for (const AnswerRow* row : answer_table()) {
+    names += (names.empty() ? "" : ", ") + std::string(row->name);
+    const std::string flag(row->flag);
+    if (flag.empty() || command.get_option_no_throw(flag) != nullptr) continue;
+    const bool is_instead = row->placement == Placement::instead_of_rows;
+    const std::string what = static_cast<char>(std::tolower(static_cast<unsigned char>(row->help.front()))) + std::string(row->help.substr(1));
+    const std::string help = is_instead ? "Print " + what + ", instead of rows" : "Also print " + what;
+    if (row->value_name.empty())
       command.add_flag(flag, help);
     else
-      command.add_option(flag, options.section[flag], help)->type_name(std::string(section.value_name));
+      command.add_option(flag, options.values[flag], help)->type_name(std::string(row->value_name));
   }
+  command.add_option("--only", options.only, "Print only this answer: " + names)->type_name("NAME");
 }
 
 void add_pair_options(CLI::App& command, OpenRequest& request) {
@@ -221,7 +228,7 @@ void add_report(CommandList& commands) {
   add_count_option(command, "--own", options->own, "Print this many lines of your code, 0: all");
   command.add_flag("--cum", options->cumulative, "Sort by cumulative bytes (with callees)");
   command.add_flag("--count", options->by_count, "Sort by count instead of bytes");
-  add_section_options(command, *options);
+  add_answer_options(command, *options);
   add_time_option(command, "--from", options->from,
                   "Print what was allocated and freed between this time of a trace and --at, and what survived");
   const std::string series_help = "Print one line per file (of traces: peaks and curves) instead of adding files up";
@@ -231,6 +238,7 @@ void add_report(CommandList& commands) {
   add_fail_if_option(command, options->gate,
                      ", e.g. 'bytes>40GiB', 'device:0 bytes>10GiB' or, of a trace, 'margin<1GiB'");
   add_json_option(command, options->json);
+  add_brief_option(command, options->brief);
   add_block_options(command, options->blocks);
   add_view_options(command, options->view);
   commands.set_action(command, [options, &command] {

@@ -95,6 +95,7 @@ void add_mcp(CommandList& commands) {
   hbmscope mcp --allow-run                                        also starts dry runs of the commands that an agent gives)");
   const auto options = std::make_shared<McpOptions>();
   command.add_flag("--allow-run", options->may_run, "Agents may run commands on emulated devices");
+  command.add_flag("--answers", options->lists_answers, "Print the answers that the tool table and report --only know");
   command.add_option("--time-limit", options->time_limit, "Of each command, in seconds; default: 60")->type_name("N");
   command.add_option("--run-limit", options->run_limit, "Of a dry run, in seconds; default: 1800")->type_name("N");
   command.add_option("--fleet-python", options->fleet_python, "The Python that has DuckDB; default: the same")

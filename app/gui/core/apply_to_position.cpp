@@ -101,6 +101,7 @@ void toggle_dropped(AppParts& parts) {
   bool& keeps = parts.state.context().position.request.keep_dropped_frames;
   keeps = !keeps;
 }
+void set_table(AppParts& parts, const std::string& name) { parts.state.context().position.table = name; }
 void set_what_if(AppParts& parts, const std::string& words) { parts.state.context().position.what_if = words; }
 void set_find(AppParts& parts, const std::string& text) { parts.state.context().position.find = text; }
 void select_frame(AppParts& parts, const FrameKey& frame) { select_only(parts.state.context().position, frame); }

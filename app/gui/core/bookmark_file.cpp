@@ -38,6 +38,7 @@ json json_of(const Bookmark& bookmark) {
               {"focus", position.request.focus},
               {"by", text_from_frame_by(position.request.by)},
               {"find", position.find},
+              {"table", position.table},
               {"zoom", zoom},
               {"at", position.at.text()},
               {"pin", position.pin.text()},
@@ -74,6 +75,7 @@ Bookmark bookmark_from(const json& stored) {
   position.request.focus = text("focus");
   position.request.by = frame_by_from(text("by"));
   position.find = text("find");
+  position.table = text("table");
   for (const json& frame : elements(stored, "zoom")) position.zoom.push_back(frame_from(frame));
   position.at = text("at");
   position.pin = text("pin");

@@ -204,6 +204,7 @@ struct Command;
   S(add_filter, std::string, "Adds a term to the filter, or removes it where it is there.")                           \
   S(set_focus, std::string, "Keeps samples with a frame that matches the regular expression.")                        \
   S(set_find, std::string, "Replaces the text that Find looks for.")                                                  \
+  S(set_table, std::string, "Chooses the answer that Tables shows, by its name.")                                      \
   S(set_what_if, std::string, "Replaces the setting that What if tries besides the usual ones.")                      \
   S(set_view, ViewKind, "Brings the view to the front.")                                                              \
   S(set_view_named, std::string, "Brings the view with this name to the front, as --view gives it.")                  \

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/answers/answer_table.h"
 #include "analysis/units/format.h"
-#include "analysis/write/json_trace.h"
 #include "analysis/write/trace_table.h"
 #include "analysis/write/write.h"
 #include "app/gui/core/answers.h"
@@ -105,8 +105,11 @@ void start_export(AppState& state, WorkerPool& pool, const std::string& path) {
     std::string text;
     if (format == ExportFormat::json && moment != nullptr) {
       nlohmann::ordered_json of_trace;
-      add_moment(of_trace, *moment->trace, moment->moment, moment->states);
-      text = write_json(*view, of_trace);
+      AnswerInput input{
+          .view = *view, .trace = moment->trace.get(), .states = &moment->states, .moment = &moment->moment};
+      input.audience = Audience::programs;
+      // Only answers with flags can refuse.
+      if (add_trace_answers(of_trace, input)) text = write_json(*view, of_trace);
     } else {
       text = write_profile(*view, format);
     }

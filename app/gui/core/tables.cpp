@@ -106,31 +106,6 @@ TextTable table_from_log(const log::LogExcerpt& log) {
   return table;
 }
 
-TextTable table_from_series(const std::vector<SeriesPoint>& series) {
-  TextTable table;
-  table.head = "Totals over files; the change is since the previous file.";
-  table.columns = {{"File"}, {"Time (UTC)"}, {"Bytes", true}, {"Change", true}, {"Count", true}};
-  for (std::size_t i = 0; i < series.size(); ++i) {
-    const SeriesPoint& point = series[i];
-    const std::int64_t change = i == 0 ? 0 : point.total.bytes - series[i - 1].total.bytes;
-    table.rows.push_back({text_cell(point.file),
-                          text_cell(point.time_ns == 0 ? "" : text_from_unix_ns(point.time_ns)),
-                          {text_from_bytes(point.total.bytes), std::to_string(point.total.bytes)},
-                          {i == 0 ? "" : delta_text_from_bytes(change), i == 0 ? "" : std::to_string(change)},
-                          count_cell(point.total.count)});
-  }
-  return table;
-}
-
-TextTable table_from_import(const ImportStatistics& import) {
-  TextTable table;
-  table.columns = {{"Severity"}, {"Statistic"}, {"Count", true}, {"First seen"}, {"Meaning"}};
-  for (const ImportStatistic& row : import.rows())
-    table.rows.push_back({text_cell(text_from_severity(row.severity)), text_cell(row.name), count_cell(row.count),
-                          text_cell(row.example), text_cell(row.remedy)});
-  return table;
-}
-
 TextTable table_from_timeline(const TimelineColumns& timeline) {
   TextTable table;
   table.columns = {{timeline.has_times ? "Until" : "Until event"}, {"Event", true}};

@@ -19,8 +19,6 @@ std::vector<std::uint32_t> nodes_worth_listing(const CallTree& tree, std::uint32
 TextTable table_from_summary(const ProfileSummary& summary, const ProfileView& view);
 TextTable table_from_log(const log::LogExcerpt& log);
 TextTable table_from_listing(const SourceListing& listing, const ProfileView& view);
-TextTable table_from_series(const std::vector<SeriesPoint>& series);
-TextTable table_from_import(const ImportStatistics& import);
 // Regions and spans in address order, with the lines of code of the blocks.
 TextTable table_from_heap(const HeapMapAnswer& answer);
 // One row per column of the timeline, in time order.

@@ -14,14 +14,6 @@
 namespace hbmscope::gui {
 namespace {
 
-void add_sums(std::vector<TableCell>& row, const RangeSums& sums) {
-  row.push_back(bytes_cell(sums.survived.bytes));
-  row.push_back(count_cell(sums.survived.count));
-  row.push_back({delta_text_from_bytes(sums.net_bytes()), std::to_string(sums.net_bytes())});
-  row.push_back(bytes_cell(sums.allocated.bytes));
-  row.push_back(bytes_cell(sums.freed.bytes));
-}
-
 void add_histogram(TextTable& table, const char* what, const PowerHistogram& histogram, StepUnit unit) {
   for (const PowerHistogram::Step& step : histogram.steps())
     table.rows.push_back(
@@ -85,27 +77,6 @@ std::string range_sentence(const RangeAnswer& answer) {
     return text_from_moment_ns(std::max<std::int64_t>(0, at_ns - timed->first_time_ns())) + " (" + moment.text + ")";
   };
   return "From " + name_of(answer.from, answer.from_ns) + " to " + name_of(answer.to, answer.to_ns) + ".";
-}
-
-TextTable table_from_range(const RangeAnswer& answer, bool by_stack) {
-  TextTable table;
-  table.head = range_sentence(answer);
-  table.columns = {{"Survived", true}, {"Blocks", true}, {"Net", true}, {"Allocated", true}, {"Freed", true}};
-  table.columns.push_back({by_stack ? "Stack, innermost first" : "Your code"});
-  if (by_stack) {
-    for (const RangeStackRow& row : answer.summary.stacks) {
-      add_sums(table.rows.emplace_back(), row.sums);
-      table.rows.back().push_back(text_cell(stack_text(answer.trace->streams[row.stream].definitions(), row.stack)));
-    }
-    return table;
-  }
-  for (const RangeOwnRow& row : answer.summary.user_code) {
-    add_sums(table.rows.emplace_back(), row.sums);
-    table.rows.back().push_back(text_cell(row.function.empty()
-                                              ? std::string(row.no_line_text())
-                                              : fmt::format("{} {}:{}", row.function, row.file, row.line)));
-  }
-  return table;
 }
 
 TextTable table_from_free(const FreeAnswer& answer) {

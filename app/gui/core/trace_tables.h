@@ -10,8 +10,6 @@ namespace hbmscope::gui {
 
 // "From after 3 of 10 events to the peak (...)."
 std::string range_sentence(const RangeAnswer& answer);
-// Rows by your code, or by stack with the innermost frames.
-TextTable table_from_range(const RangeAnswer& answer, bool by_stack);
 // Free blocks, largest first.
 TextTable table_from_free(const FreeAnswer& answer);
 TextTable table_from_address_time(const AddressTime& picture);  // Its legend.

@@ -27,6 +27,7 @@ namespace hbmscope::gui {
   X(events)               \
   X(summary)              \
   X(call_tree)            \
+  X(tables)               \
   X(diff)                 \
   X(source)               \
   X(totals)               \
@@ -62,6 +63,7 @@ namespace hbmscope::gui {
   X(struct FlameAnswer, flame, "the flame graph") \
   X(struct SearchAnswer, search, "the search")    \
   X(struct TreeAnswer, tree, "the call tree")     \
+  X(struct TableAnswer, table, "the table")       \
   X(struct FrameDetail, detail, "the selection")  \
   X(ProfileDiff, diff, "the differences")         \
   X(struct SourceListing, listing, "the source")  \

@@ -63,6 +63,7 @@ struct ViewPosition {
   bool overlays_step = false;            // The timeline shows the step before the current one over it.
   // The clicked pixel of the heap map, if `address` was the largest of many blocks in it.
   std::optional<AddressRange> cell;
+  std::string table;    // The name of the answer in Tables. Empty: the first one that says something.
   std::string what_if;  // A setting that was typed in What if, to try besides the usual ones.
   BlockQuery blocks;    // Order and search of the table of blocks.
 

@@ -73,6 +73,7 @@ class Drawer {
       case Layout::lines: draw_lines(table); break;
       case Layout::list: draw_list(table); break;
       case Layout::stacked_bar: draw_stacked_bar(look_, table); break;
+      case Layout::bars:
       case Layout::table: {
         TableRequest request;
         request.fills_view = false;
@@ -89,8 +90,17 @@ class Drawer {
   }
   void draw(const Figures&) {}
   void draw(const Texts&) {}
+  void draw(const Numbers&) {}
   void draw(const Absent&) {}
-  void draw(const Documents&) {}
+  void draw(const Documents& documents) {
+    if (documents.audience == Audience::programs) return;
+    int number = 0;
+    for (const Document& one : documents.list) {
+      ImGui::PushID(number++);
+      draw(one);
+      ImGui::PopID();
+    }
+  }
 
   void draw_lines(const Table& table) {
     for (std::size_t row = 0; row < table.rows.size(); ++row) {

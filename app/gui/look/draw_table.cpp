@@ -188,7 +188,10 @@ void draw_cell(const Look& look, const Table& table, std::size_t row, const Scre
   const Value value = table.rows.cell(row, at.column);
   if (const auto* stack = std::get_if<CodeStack>(&value)) return draw_stack(*stack);
   if (const auto* place = std::get_if<CodeSite>(&value)) {
-    if (!at.is_where) return cell_text(place->function, place->is_library);
+    if (!at.is_where) {
+      if (table.depth) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + look.px(12) * static_cast<float>(table.depth(row)));
+      return cell_text(place->function, place->is_library);
+    }
     const std::string where = location_of(*place);
     dim_text(shortened(where, ImGui::GetContentRegionAvail().x, true));
     if (!place->file.empty()) tooltip(place->file);

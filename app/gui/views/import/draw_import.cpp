@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include "analysis/answers/summary.h"
 #include "analysis/units/format.h"
-#include "app/gui/core/tables.h"
 #include "app/gui/look/answer_state.h"
+#include "app/gui/look/draw_table.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/views/drawn_view.h"
@@ -108,7 +109,7 @@ void draw_import(const AppState& state, ImportState& import, CommandQueue& comma
     ImGui::EndTable();
   }
   if (take_copy(state, ViewKind::import, import.copy_seen))
-    copy_table(state, table_from_import(source.profile->import), commands);
+    copy_table(state, describe_import(source.profile->import), commands);
 }
 
 std::unique_ptr<DrawnView> make_import() {

@@ -2,10 +2,9 @@
 
 #include <string>
 
-#include <fmt/format.h>
 #include <imgui.h>
 
-#include "analysis/query/trace_user_code.h"
+#include "analysis/answers/range.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/core/trace_tables.h"
@@ -115,77 +114,14 @@ void draw_heaps(const Look& look, const RangeSummary& summary) {
   ImGui::EndTable();
 }
 
-void draw_sums(const Look& look, const RangeSums& sums, const RangeSums& total) {
-  ImGui::TableNextColumn();
-  const double most = static_cast<double>(std::max<std::uint64_t>(1, total.survived.bytes));
-  bar_cell(look, static_cast<double>(sums.survived.bytes) / most, text_from_bytes(sums.survived.bytes), look.bar());
-  ImGui::TableNextColumn();
-  right_text(text_from_count(sums.survived.count));
-  ImGui::TableNextColumn();
-  right_text(delta_text_from_bytes(sums.net_bytes()));
-  ImGui::TableNextColumn();
-  right_text(text_from_bytes(sums.allocated.bytes));
-  ImGui::TableNextColumn();
-  right_text(text_from_bytes(sums.freed.bytes));
-}
-
-// The row's name, clickable over the whole row; it selects its line of code in all views.
-void draw_name(const AppState& state, const std::string& words, const FrameKey& frame, int id, CommandQueue& commands) {
-  ImGui::TableNextColumn();
-  ImGui::PushID(id);
-  const bool is_selected = !frame.empty() && state.position().selection == frame;
-  if (ImGui::Selectable(words.c_str(), is_selected, ImGuiSelectableFlags_SpanAllColumns))
-    commands.select(is_selected ? FrameKey{} : frame);
-  ImGui::PopID();
-}
-
-std::string_view file_name(std::string_view path) {
-  const std::size_t slash = path.find_last_of("/\\");
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
-void draw_row(const AppState& state, const Look& look, const RangeViewState& view, const RangeAnswer& answer,
-              std::size_t i, CommandQueue& commands) {
-  ImGui::TableNextRow();
-  if (!view.by_stack) {
-    const RangeOwnRow& row = answer.summary.user_code[i];
-    draw_sums(look, row.sums, answer.summary.total);
-    const bool is_own = !row.function.empty();
-    const std::string name = is_own ? fmt::format("{}  {}:{}", row.function, file_name(row.file), row.line)
-                                    : std::string(row.no_line_text());
-    return draw_name(state, name, is_own ? FrameKey{row.function, row.file, row.line} : FrameKey{}, static_cast<int>(i),
-                     commands);
-  }
-  const RangeStackRow& row = answer.summary.stacks[i];
-  draw_sums(look, row.sums, answer.summary.total);
-  const Definitions& definitions = answer.trace->streams[row.stream].definitions();
-  FrameKey key;
-  if (const auto own = find_own_frame(definitions, row.stack))
-    key = {std::string(definitions.text(own->function)), std::string(definitions.text(own->file)), own->line};
-  draw_name(state, stack_text(definitions, row.stack), key, static_cast<int>(i), commands);
-}
-
-void draw_rows(const AppState& state, const Look& look, const RangeViewState& view, const RangeAnswer& answer,
-               CommandQueue& commands) {
-  if (!ImGui::BeginTable("rows", 6, ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY, size_of_last_table(look))) return;
-  ImGui::TableSetupScrollFreeze(0, 1);
-  const ColumnSetup columns[] = {
-      {"Survived", 110},
-      {"Blocks", 64, 3},
-      {"Net", 84, 1},
-      {"Allocated", 84, 2},
-      {"Freed", 84, 4},
-      {view.by_stack ? "Allocated by (stack, innermost frame first)" : "Allocated by (your code)", 150, 0,
-       ImGuiTableColumnFlags_WidthStretch}};
-  set_up_table_columns(look, columns);
-  table_headers(0, 5);
-  ImGuiListClipper clipper;
-  const std::size_t rows = view.by_stack ? answer.summary.stacks.size() : answer.summary.user_code.size();
-  clipper.Begin(static_cast<int>(rows));
-  while (clipper.Step())
-    for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
-      draw_row(state, look, view, answer, static_cast<std::size_t>(i), commands);
-  ImGui::EndTable();
+// The table of the answer that is shown, and of the choice above it.
+void renew_table(RangeViewState& view, const std::shared_ptr<const RangeAnswer>& answer) {
+  if (view.table_of == answer && view.table_by_stack == view.by_stack) return;
+  view.table_of = answer;
+  view.table_by_stack = view.by_stack;
+  view.table = view.by_stack ? describe_range_by_stack(*answer->trace, answer->summary)
+                             : describe_range_by_code(answer->summary);
+  view.table.note = range_sentence(*answer);
 }
 
 }  // namespace
@@ -205,9 +141,11 @@ void draw_range(const AppState& state, RangeViewState& view, CommandQueue& comma
   draw_copy_menu(ViewKind::range, commands);
   draw_totals(*answer, commands);
   draw_heaps(look, answer->summary);
-  draw_rows(state, look, view, *answer, commands);
-  if (take_copy(state, ViewKind::range, view.copy_seen))
-    copy_table(state, table_from_range(*answer, view.by_stack), commands);
+  renew_table(view, answer);
+  TableRequest request{.id = view.by_stack ? "stacks" : "code", .find = state.position().find};
+  TableState& rows = view.by_stack ? view.stack_rows : view.code_rows;
+  draw_table(state, look, view.table, answer, rows, request, commands);
+  if (take_copy(state, ViewKind::range, view.copy_seen)) copy_table(state, view.table, rows.rows, commands);
 }
 
 std::unique_ptr<DrawnView> make_range() {

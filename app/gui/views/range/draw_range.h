@@ -2,14 +2,20 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
+#include "app/gui/look/draw_table.h"
 
 namespace hbmscope::gui {
 
 struct RangeViewState {
   bool by_stack = false;  // False: by line of your code.
+  std::shared_ptr<const RangeAnswer> table_of;
+  bool table_by_stack = false;
+  Table table;
+  TableState code_rows, stack_rows;
   std::uint64_t copy_seen = 0;
 };
 

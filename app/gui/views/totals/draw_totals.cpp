@@ -7,10 +7,11 @@
 
 #include <implot.h>
 
+#include "analysis/answers/series.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/answers.h"
-#include "app/gui/core/tables.h"
 #include "app/gui/look/answer_state.h"
+#include "app/gui/look/draw_table.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/look/table_columns.h"
@@ -155,7 +156,7 @@ void draw_totals(const AppState& state, TotalsState& totals, CommandQueue& comma
         draw_row(state, look, series, static_cast<std::size_t>(i), largest, commands);
     ImGui::EndTable();
   }
-  if (take_copy(state, ViewKind::totals, totals.copy_seen)) copy_table(state, table_from_series(series), commands);
+  if (take_copy(state, ViewKind::totals, totals.copy_seen)) copy_table(state, describe_totals(series, "bytes"), commands);
 }
 
 std::unique_ptr<DrawnView> make_totals() {

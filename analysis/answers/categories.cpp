@@ -1,0 +1,61 @@
+// What the memory is used for, and which arrays hold it.
+#include "analysis/answers/answer_table.h"
+#include "analysis/answers/top.h"
+#include "analysis/units/format.h"
+
+namespace hbmscope {
+namespace {
+
+Value category_value(Category category) {
+  return category == Category::unknown ? Value() : Value(std::string(text_from_category(category)));
+}
+
+Result<Document> describe_categories_of(const AnswerInput& input) {
+  const auto rows = compute_category_rows(*input.trace, *input.states);
+  std::uint64_t all = 0;
+  for (const CategoryRow& row : rows) all += row.bytes;
+  Document document;
+  Table table = describe_categories(rows, {signed_from(all), text_from_bytes(all) + " in use"});
+  table.shown = rows.size();
+  document.add(std::move(table));
+  return document;
+}
+
+Result<Document> describe_arrays(const AnswerInput& input) {
+  std::vector<std::vector<Value>> cells;
+  for (const HolderRow& row : compute_holder_rows(*input.trace, *input.states)) {
+    cells.push_back({row.bytes, row.blocks, category_value(row.category), row.name, value_of(row.holder)});
+  }
+  Document document;
+  document.add(Table{.key = "holders",
+                     .title = "Arrays by their names in the program",
+                     .columns = {{.key = "bytes", .title = "Bytes", .unit = Unit::bytes},
+                                 {.key = "blocks", .title = "Blocks", .unit = Unit::count, .rank = 2},
+                                 {.key = "category", .title = "Used for", .rank = 3},
+                                 {.key = "name", .title = "Name"},
+                                 {.key = "held_by", .title = "Held by", .rank = 1}},
+                     .rows = std::move(cells),
+                     .shown = 8,
+                     .how_to_show_more = "--json has all"});
+  return document;
+}
+
+}  // namespace
+
+constinit const AnswerRow categories_answer{
+    .name = "categories",
+    .title = "Categories",
+    .help = "What the memory is used for: parameters, activations, ...",
+    .needs_trace = true,
+    .describe = describe_categories_of,
+};
+
+constinit const AnswerRow holders_answer{
+    .name = "holders",
+    .title = "Arrays",
+    .help = "Arrays by their names in the program, and what holds them",
+    .needs_trace = true,
+    .describe = describe_arrays,
+};
+
+}  // namespace hbmscope

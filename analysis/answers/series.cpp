@@ -1,0 +1,130 @@
+#include "analysis/answers/series.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "analysis/answers/heaps.h"
+#include "analysis/answers/summary.h"
+#include "analysis/model/clamped.h"
+#include "analysis/units/format.h"
+
+namespace hbmscope {
+namespace {
+
+// "2026-01-04 10:00:00, 3.19 s, 100 events, 2 out of memory"
+std::string words_for_point(const TraceSeriesPoint& point) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  const auto add_count = [&](std::uint64_t count, std::string_view what) {
+    if (count > 0) add(fmt::format("{} {}", text_from_count(count), what));
+  };
+  constexpr std::uint64_t ns_per_ms = 1'000'000, ms_max = std::numeric_limits<std::int64_t>::max() / ns_per_ms;
+  if (point.begun_ms != 0) add(text_from_unix_ns(signed_from(std::min(point.begun_ms, ms_max) * ns_per_ms)));
+  if (point.duration_ns) add(text_from_value(*point.duration_ns, "nanoseconds"));
+  add(fmt::format("{} events", text_from_count(point.events.total)));
+  add_count(point.events.out_of_memory, "out of memory");
+  add_count(point.events.driver_refusals, "refused by the driver");
+  add_count(point.events.lost, "lost");
+  if (!point.is_finished) add("incomplete");
+  return text;
+}
+
+Documents heaps_of_point(const TraceSeriesPoint& point) {
+  Documents heaps{.key = "heaps"};
+  for (const SeriesHeap& heap : point.heaps)
+    heaps.list.emplace_back()
+        .add(Figures{{{"name", heap.label},
+                      {"layer", heap.layer},
+                      {"device", heap.device ? Value(std::uint64_t{*heap.device}) : Value(), Unit::count},
+                      {"peak_in_use_bytes", heap.peak_in_use_bytes, Unit::bytes},
+                      {"is_peak_inexact", heap.is_peak_inexact},
+                      {"in_use_bytes", heap.in_use_bytes, Unit::bytes}}})
+        .add(Numbers{"curve_bytes", heap.curve});
+  return heaps;
+}
+
+}  // namespace
+
+Document describe_trace_series(const std::vector<TraceSeriesPoint>& points, const CurveText& curve_text) {
+  Documents list{.key = "series"};
+  std::vector<std::vector<Value>> cells;
+  bool is_any_inexact = false;
+  for (const TraceSeriesPoint& point : points) {
+    list.list.emplace_back()
+        .add(Figures{{{"file", point.file},
+                      {"begun_unix_ms", point.begun_ms == 0 ? Value() : Value(point.begun_ms), Unit::count},
+                      {"duration_ns", value_of(point.duration_ns), Unit::nanoseconds},
+                      {"is_finished", point.is_finished}}})
+        .add(describe_event_counts(point.events))
+        .add(heaps_of_point(point));
+    const std::string words = words_for_point(point);
+    if (point.heaps.empty())
+      cells.push_back({Value(), Value(), std::string("(no memory was ever in use)"), Value(), point.file, words});
+    for (const SeriesHeap& heap : point.heaps) {
+      is_any_inexact = is_any_inexact || heap.is_peak_inexact;
+      const bool is_first = &heap == &point.heaps.front();
+      cells.push_back({heap.peak_in_use_bytes, heap.in_use_bytes,
+                       heap.label + (heap.is_peak_inexact ? " (inexact)" : ""),
+                       value_of(curve_text(heap.curve, heap.peak_in_use_bytes)), is_first ? Value(point.file) : Value(),
+                       is_first ? Value(words) : Value()});
+    }
+  }
+  const std::size_t rows = cells.size();
+  Document document;
+  document.add(std::move(list));
+  document.add(for_readers({.columns = {{.title = "Peak", .unit = Unit::bytes},
+                                        {.title = "End", .unit = Unit::bytes},
+                                        {.title = "Heap"},
+                                        {.title = "Over time"},
+                                        {.title = "File"},
+                                        {.title = "Events", .is_dim = true}},
+                            .rows = std::move(cells),
+                            .shown = rows,
+                            .foot = is_any_inexact ? "inexact: events were lost or contradict each other, or sizes are "
+                                                     "not certain"
+                                                   : ""}));
+  return document;
+}
+
+Documents describe_series(const std::vector<SeriesPoint>& points) {
+  Documents list{.key = "series"};
+  for (const SeriesPoint& point : points) {
+    Table devices = describe_groups(point.by_device, "device", "Device", "bytes", {});
+    devices.key = "by_device";
+    list.list.emplace_back()
+        .add(Figures{{{"file", point.file},
+                      {"time_unix_ns", point.time_ns == 0 ? Value() : Value(point.time_ns), Unit::nanoseconds},
+                      {"bytes", point.total.bytes, Unit::amount},
+                      {"count", point.total.count, Unit::count},
+                      {"unknown_count", point.total.unknown, Unit::count}}})
+        .add(std::move(devices));
+  }
+  return list;
+}
+
+Table describe_totals(const std::vector<SeriesPoint>& points, std::string_view unit) {
+  std::int64_t largest = 0;
+  for (const SeriesPoint& point : points) largest = std::max(largest, point.total.bytes);
+  std::vector<std::vector<Value>> cells;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const SeriesPoint& point = points[i];
+    cells.push_back({point.total.bytes, share_value(point.total.bytes, largest),
+                     i == 0 ? Value() : Value(clamped_difference(point.total.bytes, points[i - 1].total.bytes)),
+                     point.total.count, value_of(point.time_ns == 0 ? std::string() : text_from_unix_ns(point.time_ns)),
+                     point.file});
+  }
+  return for_readers({.columns = {{.title = unit == "bytes" ? "Bytes" : "Value", .unit = Unit::amount, .share = 1},
+                                  {.unit = Unit::share},
+                                  {.title = "Change", .unit = Unit::amount, .is_change = true},
+                                  {.title = "Count", .unit = Unit::count, .rank = 2},
+                                  {.title = "Time (UTC)", .rank = 1},
+                                  {.title = "File"}},
+                      .rows = std::move(cells),
+                      .layout = Layout::bars,
+                      .amount_unit = std::string(unit),
+                      .shown = points.size()});
+}
+
+}  // namespace hbmscope
