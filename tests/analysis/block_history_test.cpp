@@ -128,8 +128,10 @@ void add_disorder(TraceBuilder& built, std::mt19937& random, const std::vector<s
     case 7: built.time_ns += 50'000; return;
     default: break;
   }
-  random() % 2 == 0 ? built.alloc(heap, address, size, built.stack("f" + std::to_string(random() % 4)))
-                    : built.free(heap, address);
+  if (random() % 2 == 0)
+    built.alloc(heap, address, size, built.stack("f" + std::to_string(random() % 4)));
+  else
+    built.free(heap, address);
 }
 
 TEST(AddressHistory, watching_the_address_alone_sees_what_rebuilding_the_heap_sees) {

@@ -389,6 +389,8 @@ TEST(WhatIf, says_of_rows_that_do_not_reproduce_the_failure_neither_yes_nor_no) 
     EXPECT_EQ(fits[i], json[i]["fits"]);
     EXPECT_TRUE(json[i]["first_failure"].is_null());
   }
+}
+
 TEST(Document, a_tree_is_indented_and_bars_stand_behind_rows) {
   Table tree = small_table();
   tree.rows = std::vector<std::vector<Value>>{{std::uint64_t{1024}, 1.0, CodeSite{"main", "a.py", 1}},

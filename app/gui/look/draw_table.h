@@ -35,7 +35,7 @@ void apply_action(const AppState& state, const Action& action, const AnswerPlace
 
 struct TableRequest {
   const char* id = "table";
-  std::string find;  // Only rows with this in one of their texts.
+  std::string find = {};  // Only rows with this in one of their texts.
   // Fills the rest of the view and scrolls; otherwise it is as high as its rows, up to a dozen.
   bool fills_view = true;
   AnswerPlace place = {};
