@@ -187,8 +187,8 @@ def sentences(folder):
     yield torch_sentence(folder, "PyTorch log: too big for the device", "too_big", "torch_log_device_2", 40 * G, 24 * G, 20 * G, 4 * G, 3 * G, G // 2)
     yield torch_sentence(folder, "PyTorch log: all free memory together is too little", "too_big", "torch_log_full_1", 4 * G, 80 * G, G, 79 * G, 77 * G, G // 2)
     yield torch_sentence(folder, "PyTorch log: all free memory together is too little", "too_big", "torch_log_full_2", 6 * G, 40 * G, 2 * G, 38 * G, 36 * G, G)
-    yield torch_sentence(folder, "PyTorch log: another process holds the memory", "too_big", "torch_log_other_1", 2 * G, 80 * G, G, 19 * G, 18 * G, G // 2, other=60 * G)
-    yield torch_sentence(folder, "PyTorch log: another process holds the memory", "too_big", "torch_log_other_2", 4 * G, 24 * G, G, 3 * G, 2 * G, G // 4, other=20 * G)
+    yield torch_sentence(folder, "PyTorch log: another process holds the memory", "held_elsewhere", "torch_log_other_1", 2 * G, 80 * G, G, 19 * G, 18 * G, G // 2, other=60 * G)
+    yield torch_sentence(folder, "PyTorch log: another process holds the memory", "held_elsewhere", "torch_log_other_2", 4 * G, 24 * G, G, 3 * G, 2 * G, G // 4, other=20 * G)
     yield torch_sentence(folder, "PyTorch log: the pool can't grow", "cannot_grow", "torch_log_grow_1", 4 * G, 24 * G, 3 * G, 21 * G, 18 * G, 2 * G)
     yield torch_sentence(folder, "PyTorch log: the pool can't grow", "cannot_grow", "torch_log_grow_2", 8 * G, 80 * G, 6 * G, 74 * G, 66 * G, 7 * G)
     compiler = "TPU log: the program does not fit"
