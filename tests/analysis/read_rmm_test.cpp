@@ -376,6 +376,10 @@ TEST(RmmReader, debug_log_has_requests_blocks_and_failures) {
   const Trace failures = rmm_trace(first + rows.substr(rows.rfind("[  9259]")));
   EXPECT_EQ(1U, failures.streams.front().end_position());
   EXPECT_EQ(1, failures.import.count_of("errors_only"));
+  const auto found = compute_failure_rows(failures);
+  ASSERT_EQ(1U, found.size());
+  EXPECT_EQ("maximum pool size exceeded", found[0].reason);
+  EXPECT_EQ(std::nullopt, found[0].used_bytes);
 }
 
 }  // namespace

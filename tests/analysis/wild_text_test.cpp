@@ -273,6 +273,12 @@ const WildText wild_texts[] = {
      "unknown",
      {"ggml at its start, GPU 0 (15.7 GiB)", "KV cache", "-ctk q8_0"},
      {"The other failures"}},
+    {"RMM's debug log with errors alone",
+     "[ 7001][09:00:00:000001][info  ] ----- RMM LOG BEGIN [PTDS DISABLED] -----\n"
+     "[ 7001][09:00:00:000045][error ] [A][Stream 0x1][Upstream 3000000000B][FAILURE maximum pool size exceeded]\n",
+     "pool_limit",
+     {"The pool is full: requested 2.79 GiB", "maximum_pool_size"},
+     {"0 B is in use", "0 B was in use"}},
     {"shared memory of a kernel",
      "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Shared memory size limit exceeded: requested 262144, available: "
      "232448\n",

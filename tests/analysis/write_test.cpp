@@ -36,12 +36,6 @@ std::size_t count_of(const std::string& text, std::string_view part) {
   return count;
 }
 
-std::vector<std::string> keys_of(const nlohmann::ordered_json& json) {
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : json.items()) keys.push_back(key);
-  return keys;
-}
-
 TEST(WriteFormats, are_known_by_name) {
   for (const char* name : {"pprof", "folded", "svg", "csv", "json", "html"})
     EXPECT_TRUE(parse_export_format(name)) << name;

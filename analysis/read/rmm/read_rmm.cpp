@@ -85,6 +85,9 @@ class RmmReader {
     // them. The debug log has both.
     heap.flags = wire::heap_flag::has_addresses | wire::heap_flag::has_requested;
     if (!is_debug_log_) heap.flags |= wire::heap_flag::sizes_are_requests;
+    // A debug log may have errors alone. Then the heap isn't empty: what is in it is unknown.
+    const bool has_blocks = !is_debug_log_ || text_.find("B][0x") != std::string_view::npos;
+    if (!has_blocks) heap.flags = 0;
     heap_ = writer_.define_heap(heap, device ? fmt::format("RMM on device {}", *device) : "RMM", "device");
     begin_clock();
   }
@@ -223,6 +226,7 @@ class RmmReader {
     record.requested = row.bytes;
     record.available = wire::unknown_bytes;
     record.heap = heap_;
+    record.reason = writer_.define_string(row.reason);
     writer_.add(record, time_ns);
   }
 

@@ -217,8 +217,11 @@ DebugLine read_debug_line(std::string_view line, Row& row) {
   if (!read_pointer(stream->substr(stream_name.size()), row.stream)) row.stream = 0;
   if (size->starts_with(upstream)) {
     size->remove_prefix(upstream.size());
-    if (!line.starts_with("[FAILURE") || !read_size(*size, row.bytes)) return DebugLine::message;
+    constexpr std::string_view failure = "[FAILURE";
+    if (!line.starts_with(failure) || !read_size(*size, row.bytes)) return DebugLine::message;
     row.action = Action::allocate_failure;
+    row.reason = trimmed(line.substr(failure.size()));
+    if (row.reason.ends_with(']')) row.reason.remove_suffix(1);
     return DebugLine::event;
   }
   if (!read_size(*size, row.bytes)) return DebugLine::message;

@@ -16,6 +16,7 @@ struct Row {
   std::uint64_t bytes = 0;
   std::uint64_t stream = 0;  // cudaStream_t.
   std::string_view time;     // Unparsed; see Clock.
+  std::string_view reason;   // Why an allocation failed, in the debug log: "maximum pool size exceeded".
   Action action = Action::allocate;
 };
 

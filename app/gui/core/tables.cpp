@@ -17,9 +17,6 @@ namespace {
 TableCell amount_cell(const ProfileView& view, std::int64_t amount) {
   return {amount_text(view, amount), std::to_string(amount)};
 }
-TableCell delta_amount_cell(const ProfileView& view, std::int64_t amount) {
-  return {delta_amount_text(view, amount), std::to_string(amount)};
-}
 
 const Frame& frame_of(const ProfileView& view, FrameIndex frame) {
   return view.frames[static_cast<std::size_t>(frame)];
