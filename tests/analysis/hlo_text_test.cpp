@@ -174,6 +174,17 @@ TEST(HloText, names_without_signs_and_operands_with_shapes_are_the_same_module) 
   EXPECT_EQ(same.module.unknown_operands, 0U);
 }
 
+TEST(HloText, comments_say_nothing) {
+  const std::string commented = "// made by a script {\n\n  // of = f32[4]\n" +
+                                replaced(loop_module, "%i = ", "// one = more {\n  %i = ");
+  EXPECT_TRUE(hlo::looks_like_hlo_text(bytes_of(commented)));
+  EXPECT_FALSE(hlo::looks_like_hlo_text(bytes_of("// HloModule m\nint main() {}\n")));
+  const Read read = live_values_of(loop_module), same = live_values_of(commented);
+  EXPECT_EQ(read.module.name, same.module.name);
+  EXPECT_EQ(read.program.instructions, same.program.instructions);
+  EXPECT_EQ(read.program.values.size(), same.program.values.size());
+}
+
 TEST(HloText, sizes_have_the_tiles_the_packing_and_the_space_of_the_layout) {
   const Read read =
       live_values_of(entry_of("  %a = f32[9,100]{1,0:T(8,128)} parameter(0)\n  %b = s4[3,5]{1,0:E(4)} parameter(1)\n"

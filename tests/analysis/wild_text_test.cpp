@@ -15,16 +15,21 @@
 namespace hbmscope {
 namespace {
 
-using tests::trace_of;
+// As the window reads what is pasted.
+std::shared_ptr<const Trace> trace_of(const std::string& text) {
+  auto source = read_text_source(text, "error.txt");
+  EXPECT_TRUE(source && source->trace) << text;
+  return source && source->trace ? source->trace : std::make_shared<Trace>();
+}
 
 std::string explained(const std::string& text) {
-  return text_from_document(describe_failures(trace_of(text), {0, false}), {.shows_all = true});
+  return text_from_document(describe_failures(*trace_of(text), {0, false}), {.shows_all = true});
 }
 
 std::string_view cause_of_first(const std::string& text) {
-  const Trace trace = trace_of(text);
-  const auto failures = find_failed_requests(trace);
-  return failures.empty() ? "none" : text_from_cause(diagnose(trace, failures[0], Depth::brief).cause.cause);
+  const auto trace = trace_of(text);
+  const auto failures = find_failed_requests(*trace);
+  return failures.empty() ? "none" : text_from_cause(diagnose(*trace, failures[0], Depth::brief).cause.cause);
 }
 
 struct WildText {

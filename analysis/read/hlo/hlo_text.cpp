@@ -13,11 +13,20 @@
 namespace hbmscope::hlo {
 namespace {
 
-constexpr std::string_view module_head = "HloModule ";
+constexpr std::string_view module_head = "HloModule ", comment_head = "//";
 constexpr int tuple_depth_max = 64;  // Nested tuples.
 
 std::string_view without_leading_space(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  return text;
+}
+
+std::string_view without_leading_comments(std::string_view text) {
+  text = without_leading_space(text);
+  while (text.starts_with(comment_head)) {
+    text.remove_prefix(std::min(text.find('\n'), text.size()));
+    text = without_leading_space(text);
+  }
   return text;
 }
 
@@ -87,7 +96,7 @@ class TextReader {
   }
 
   bool read_line(std::string_view line) {
-    if (line.empty()) return true;
+    if (line.empty() || line.starts_with(comment_head)) return true;
     if (computation_ == nullptr) {
       if (line.ends_with('{') && !line.starts_with(module_head))
         begin_computation(line);
@@ -245,7 +254,7 @@ class TextReader {
 }  // namespace
 
 bool looks_like_hlo_text(std::span<const std::uint8_t> bytes) {
-  return without_leading_space(text_view(bytes)).starts_with(module_head);
+  return without_leading_comments(text_view(bytes)).starts_with(module_head);
 }
 
 Result<TextModule> read_hlo_text(std::span<const std::uint8_t> bytes, const std::string& name) {

@@ -80,7 +80,7 @@ struct TextModule {
   }
 };
 
-// Whether the text begins with "HloModule ", possibly after blank lines.
+// Whether the text begins with "HloModule ", possibly after blank lines and comments ("// ...").
 bool looks_like_hlo_text(std::span<const std::uint8_t> bytes);
 
 // Errors, with byte and line: no entry computation, a computation that isn't closed, an instruction without a shape.
