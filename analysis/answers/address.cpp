@@ -25,8 +25,7 @@ std::string event_text(const Stream& stream, std::uint64_t event, const std::opt
 
 Value since_start_value(const Stream& stream, const std::optional<std::int64_t>& time_ns) {
   if (!time_ns) return {};
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(*time_ns) -
-                                   static_cast<std::uint64_t>(stream.first_time_ns()));
+  return stream.since_start_ns(*time_ns);
 }
 
 std::string_view name_of_end(HeldEnd how) {

@@ -29,7 +29,6 @@ class BlockCells {
     const BlockFacts& facts = facts_of_row(row);
     const Definitions& definitions = trace_.streams[facts.stream].definitions();
     const BlockLabels& labels = labels_[facts.stream];
-    const std::string text(definitions.text(facts.block.tag));
     switch (column) {
       case size: return facts.block.size;
       case requested: return value_of(facts.requested);
@@ -47,10 +46,13 @@ class BlockCells {
         return of == Category::unknown ? Value() : Value(std::string(text_from_category(of)));
       }
       case array: return value_of(labels.title(facts.block.event));
-      case tag: return value_of(facts.block.is_pending() ? text + " (pending)" : text);
+      case tag: {
+        const std::string text(definitions.text(facts.block.tag));
+        return value_of(facts.block.is_pending() ? text + " (pending)" : text);
+      }
       case own_line: return own_line_value(definitions, facts.block.stack);
       case key_lifetime: return value_of(facts.lifetime_ns);
-      case key_tag: return value_of(text);
+      case key_tag: return value_of(std::string(definitions.text(facts.block.tag)));
       case stream: return std::uint64_t{facts.stream};
       case device: return facts.heap->device == wire::no_device ? Value() : Value(std::uint64_t{facts.heap->device});
       case state: return std::string(facts.block.is_pending() ? "pending" : "live");

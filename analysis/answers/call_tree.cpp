@@ -17,8 +17,7 @@ namespace hbmscope {
 namespace {
 
 CodeSite place_of_frame(const ProfileView& view, FrameIndex index) {
-  const Frame& frame = view.frames[row(index)];
-  return {frame.function, frame.file, frame.line, frame.is_library};
+  return site_of(view.frames[row(index)]);
 }
 
 // Depth first: nested objects would make JSON readers recurse as deep as the stacks.
@@ -107,11 +106,7 @@ template <TreeDirection direction>
 Result<Document> describe_tree(const AnswerInput& input) {
   auto tree = std::make_shared<const CallTree>(*compute_call_tree(input.view, direction));
   auto nodes = std::make_shared<const std::vector<std::uint32_t>>(nodes_in_order(*tree));
-  const TopBase base = input.is_relative
-                           ? TopBase{input.view.selected.bytes,
-                                     text_from_value(input.view.selected.bytes, unit_of_amounts(input.view)) +
-                                         " after filtering"}
-                           : whole_of(input.view);
+  const TopBase base = base_of(input.view, input.is_relative);
   ShownNodes shown = nodes_for_readers(*tree, *nodes, input.top == 0);
   Table table = table_of_tree(input.view, tree, nodes, base);
   table.shown = shown.rows.size();

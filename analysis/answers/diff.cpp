@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "analysis/answers/heaps.h"
+#include "analysis/answers/top.h"
 #include "analysis/model/clamped.h"
 #include "analysis/units/format.h"
 
@@ -13,10 +14,6 @@ namespace hbmscope {
 namespace {
 
 using Cells = std::vector<std::vector<Value>>;
-
-CodeSite site_of(const Frame& frame) {
-  return {frame.function, frame.file, frame.line, frame.is_library};
-}
 
 // The innermost frame of your code, else the innermost one; the end if there is none.
 std::vector<FrameIndex>::const_iterator find_own(const ProfileDiff& diff, const std::vector<FrameIndex>& stack) {
@@ -143,12 +140,9 @@ Document describe_heaps(const HeapComparison& heaps) {
   Document document{.key = "heaps",
                     .title = fmt::format("Heaps: A = {} (baseline), B = {} (now)", heaps.a.label, heaps.b.label)};
   document.add(Figures{{{"baseline", heaps.a.label}, {"now", heaps.b.label}}});
-  Texts sentences{.key = "sentences"};
-  for (const std::string& sentence : heaps.sentences) {
-    sentences.texts.emplace_back(sentence, "");
+  for (const std::string& sentence : heaps.sentences)
     document.add(Sentence{.text = sentence, .audience = Audience::readers});
-  }
-  document.add(std::move(sentences));
+  document.add(texts_from("sentences", heaps.sentences));
   document.add(describe_heap_figures(heaps.rows));
   return document;
 }
@@ -185,9 +179,7 @@ Document describe_blocks(const std::shared_ptr<const BlockDiff>& blocks, const D
                      .audience = Audience::readers});
   Table lines = describe_block_diff(blocks);
   lines.title = "Blocks, by your code";
-  if (request.is_for_programs && request.top > 0) lines.rows = lines.rows.first(request.top);
-  lines.shown = request.top == 0 ? lines.rows.size() : request.top;
-  lines.how_to_show_more = "--top 0 prints all";
+  limit_rows(lines, request.top, "--top 0 prints all", request.is_for_programs);
   document.add(std::move(lines));
   return document;
 }
@@ -197,9 +189,7 @@ Document describe_stacks(const std::shared_ptr<const ProfileDiff>& diff, const D
                     fmt::format("Stacks, matched by {}, largest change first",
                                 diff->match == StackMatch::line ? "function, file and line" : "function and file")};
   Table stacks = describe_diff_stacks(diff, request.is_for_programs ? DiffRows::all : DiffRows::changed);
-  if (request.is_for_programs && request.top > 0) stacks.rows = stacks.rows.first(request.top);
-  stacks.shown = request.top == 0 ? stacks.rows.size() : request.top;
-  stacks.how_to_show_more = "--top 0 prints all";
+  limit_rows(stacks, request.top, "--top 0 prints all", request.is_for_programs);
   if (stacks.rows.empty()) part.add(Sentence{.text = "No stack changed.", .audience = Audience::readers});
   part.add(std::move(stacks));
   if (diff->is_by_file_name)

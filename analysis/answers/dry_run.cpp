@@ -141,13 +141,6 @@ Document describe_need(const DeviceNeed& need) {
   return part;
 }
 
-template <class List>
-Texts texts_from(std::string key, const List& list) {
-  Texts texts{.key = std::move(key)};
-  for (const auto& one : list) texts.texts.emplace_back(one, "");
-  return texts;
-}
-
 }  // namespace
 
 Document describe_dry_run(const DryRun& run) {

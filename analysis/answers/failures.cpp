@@ -44,9 +44,7 @@ Document at_peak(const Trace& trace) {
 Document describe_failures(const Trace& trace, const FailuresRequest& request, PassControl* control) {
   const auto requests = find_failed_requests(trace);
   Document document;
-  Texts files{.key = "files"};
-  for (const std::string& file : trace.files) files.texts.emplace_back(file, "");
-  document.add(std::move(files));
+  document.add(texts_from("files", trace.files));
   document.add(Figures{{{"failed", static_cast<std::uint64_t>(requests.size()), Unit::count}}});
   if (requests.empty()) {
     document.add(Documents{.key = "failures"});

@@ -6,11 +6,7 @@
 #include "analysis/units/format.h"
 
 namespace hbmscope {
-namespace {
-
 using Cells = std::vector<std::vector<Value>>;
-
-}  // namespace
 
 Table describe_settings(const std::vector<SettingChange>& settings) {
   Cells rows;

@@ -146,9 +146,7 @@ Result<Document> describe_heap_answer(const AnswerInput& input) {
     }
   Document document;
   document.add(Figures{{{"format", trace.format}}});
-  Document moment = describe_moment(trace, *input.moment);
-  moment.key = "moment";
-  document.add(std::move(moment));
+  document.add(describe_moment(trace, *input.moment, "moment"));
   std::vector<std::uint32_t> shown = heaps_for_readers(rows, worst);
   std::vector<std::string> kept;
   for (const std::uint32_t i : shown)

@@ -110,13 +110,10 @@ Result<Document> describe_job(const AnswerInput& input) {
   Documents list{.key = "job"};
   std::vector<std::vector<Value>> cells;
   for (const JobFactRow& fact : find_job_facts(*input.trace)) {
-    Texts values{.key = "values"};
     std::string shown;
-    for (const std::string& value : fact.values) {
-      values.texts.emplace_back(value, "");
+    for (const std::string& value : fact.values)
       shown += (shown.empty() ? "" : " / ") + (value.empty() ? "(empty)" : value);
-    }
-    list.list.emplace_back().add(Figures{{{"key", fact.key}}}).add(std::move(values));
+    list.list.emplace_back().add(Figures{{{"key", fact.key}}}).add(texts_from("values", fact.values));
     cells.push_back({fact.key, std::move(shown)});
   }
   Document document;

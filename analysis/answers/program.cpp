@@ -88,8 +88,7 @@ Table table_of_programs(const std::vector<NamedProgram>& programs) {
                       {.title = "Temporaries", .unit = Unit::bytes, .rank = 1},
                       {.title = "Program"},
                       {.title = "File", .rank = 4, .is_dim = true}},
-          .rows = std::move(cells),
-          .how_to_show_more = "--top 0 prints all"};
+          .rows = std::move(cells)};
 }
 
 Result<Document> describe_program(const AnswerInput& input) {
@@ -114,7 +113,7 @@ Result<Document> describe_program(const AnswerInput& input) {
   Table table = for_readers(table_of_programs(programs));
   table.title = fmt::format("{} programs, which aren't added up{}", programs.size(),
                             input.programs.empty() ? "" : "; this report is on the first, which needs the most");
-  table.shown = input.top == 0 ? programs.size() : input.top;
+  limit_rows(table, input.top, "--top 0 prints all", false);
   document.add(std::move(table));
   return document;
 }

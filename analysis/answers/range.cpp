@@ -102,14 +102,6 @@ Table table_of_heaps(const RangeSummary& summary) {
   return table;
 }
 
-void show(Table& table, std::size_t wanted, std::string how_to_show_more, bool limits) {
-  table.shown = wanted == 0 ? table.rows.size() : std::min(wanted, table.rows.size());
-  table.how_to_show_more = std::move(how_to_show_more);
-  if (limits && table.shown < table.rows.size())
-    table.rows =
-        Rows(table.shown, [all = table.rows](std::size_t row, std::size_t column) { return all.cell(row, column); });
-}
-
 }  // namespace
 
 Table describe_range_by_code(const RangeSummary& summary) {
@@ -156,11 +148,8 @@ Table describe_range_by_stack(const Trace& trace, const RangeSummary& summary) {
 Document describe_range(const Trace& trace, const TraceRange& range, const RangeSummary& summary,
                         const ShownRows& shown, Audience audience) {
   Document part{.key = "range"};
-  for (const auto& [key, moment] : {std::pair("from", &range.from), std::pair("to", &range.to)}) {
-    Document time = describe_moment(trace, *moment);
-    time.key = key;
-    part.add(std::move(time));
-  }
+  for (const auto& [key, moment] : {std::pair("from", &range.from), std::pair("to", &range.to)})
+    part.add(describe_moment(trace, *moment, key));
   part.add(Sentence{.text = fmt::format("From {} to {}.", range.from.text, range.to.text), .tone = Tone::strong});
   part.add(part_of_sum("allocated", summary.total.allocated));
   part.add(part_of_sum("freed", summary.total.freed));
@@ -178,12 +167,12 @@ Document describe_range(const Trace& trace, const TraceRange& range, const Range
     part.add(std::move(heaps));
   }
   part.add(table_of_heaps(summary));
-  const bool limits = audience == Audience::programs;
+  const bool cuts = audience == Audience::programs;
   Table own = describe_range_by_code(summary);
-  show(own, shown.own, "--own 0 prints all", limits);
+  limit_rows(own, shown.own, "--own 0 prints all", cuts);
   part.add(std::move(own));
   Table stacks = describe_range_by_stack(trace, summary);
-  show(stacks, shown.stacks, "--top 0 prints all", limits);
+  limit_rows(stacks, shown.stacks, "--top 0 prints all", cuts);
   part.add(std::move(stacks));
   return part;
 }

@@ -101,8 +101,7 @@ Result<Document> describe_ranks(const AnswerInput& input) {
   table.title = fmt::format("{}, the worst of {} first{}", heading_from_moment(*input.moment),
                             text_from_count_of(rows.size(), "rank"),
                             failed > 0 ? fmt::format(" ({} ran out of memory)", text_from_count(failed)) : "");
-  table.shown = input.top == 0 ? rows.size() : input.top;
-  table.how_to_show_more = "--top 0 prints all";
+  limit_rows(table, input.top, "--top 0 prints all", false);
   // Of few ranks there is more to say: their heaps.
   if (rows.size() <= ranks_with_heaps_max) table.audience = Audience::programs;
   const RankClocks clocks = clocks_of(*input.trace, rows);

@@ -10,31 +10,12 @@
 namespace hbmscope {
 namespace {
 
-std::size_t shown_of(std::size_t wanted, const Table& table) {
-  return wanted == 0 ? table.rows.size() : std::min(wanted, table.rows.size());
-}
-
-TopBase base_of(const AnswerInput& input) {
-  if (!input.is_relative) return whole_of(input.view);
-  const std::int64_t amount = input.view.selected.bytes;
-  return {amount, text_from_value(amount, unit_of_amounts(input.view)) + " after filtering"};
-}
-
-// Programs get only the rows that a reader sees.
-void limit_rows(Table& table, const AnswerInput& input, std::size_t wanted, std::string how_to_show_more) {
-  table.shown = shown_of(wanted, table);
-  table.how_to_show_more = std::move(how_to_show_more);
-  if (input.is_for(Audience::programs) && table.shown < table.rows.size())
-    table.rows = Rows(table.shown, [all = table.rows](std::size_t row, std::size_t column) {
-      return all.cell(row, column);
-    });
-}
-
 Result<Document> describe_own_code(const AnswerInput& input) {
   auto rows = shared(compute_user_code(input.view));
   const bool has_places = !rows->empty() && rows->front().has_place();
-  Table table = describe_user_code(input.view, std::move(rows), base_of(input));
-  limit_rows(table, input, input.own, "--own 0 prints all");
+  Table table = describe_user_code(input.view, std::move(rows), base_of(input.view, input.is_relative));
+  // Programs get only the rows that a reader sees.
+  limit_rows(table, input.own, "--own 0 prints all", input.is_for(Audience::programs));
   // Groups are of all code, and without a line of yours there is nothing to read.
   if (!has_places || !input.label.empty()) table.audience = Audience::programs;
   Document document;
@@ -45,7 +26,7 @@ Result<Document> describe_own_code(const AnswerInput& input) {
 // Samples by a label: in the keys of frames.
 Table table_of_groups(const AnswerInput& input) {
   const std::vector<GroupRow> rows = compute_groups(input.view, input.label);
-  const TopBase base = base_of(input);
+  const TopBase base = base_of(input.view, input.is_relative);
   std::vector<std::vector<Value>> cells;
   for (const GroupRow& row : rows) {
     const Weight& weight = row.weight;
@@ -78,14 +59,14 @@ Result<Document> describe_rows(const AnswerInput& input) {
   document.add(Figures{{{"by", input.by}}});
   if (!input.label.empty()) {
     Table groups = table_of_groups(input);
-    groups.shown = shown_of(input.label == "device" || input.label == "kind" ? 0 : input.top, groups);
-    groups.how_to_show_more = "--top 0 prints all";
+    const bool shows_all = input.label == "device" || input.label == "kind";
+    limit_rows(groups, shows_all ? 0 : input.top, "--top 0 prints all", false);
     document.add(std::move(groups));
     return document;
   }
   const std::size_t sorted = input.top == 0 ? static_cast<std::size_t>(-1) : input.top;
-  Table table = describe_top(input.view, shared(compute_top(input.view, input.order, sorted)), base_of(input));
-  limit_rows(table, input, input.top, "--top 0 prints all");
+  Table table = describe_top(input.view, shared(compute_top(input.view, input.order, sorted)), base_of(input.view, input.is_relative));
+  limit_rows(table, input.top, "--top 0 prints all", input.is_for(Audience::programs));
   if (input.trace != nullptr && is_of_log(*input.trace) && input.view.frames.empty())
     table.audience = Audience::programs;
   document.add(std::move(table));

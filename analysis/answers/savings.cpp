@@ -26,8 +26,7 @@ const Stream& stream_of(const SavingsReport& report) {
 std::optional<std::int64_t> since_start_ns(const SavingsReport& report, const UsePoint& point) {
   const Stream& stream = stream_of(report);
   if (!stream.has_times() || point.position == 0) return std::nullopt;
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(point.time_ns) -
-                                   static_cast<std::uint64_t>(stream.first_time_ns()));
+  return stream.since_start_ns(point.time_ns);
 }
 
 // "after 1,234 events, 12.500000 s"

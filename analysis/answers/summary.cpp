@@ -46,12 +46,6 @@ Figures figures_of_weight(const Weight& weight) {
            {"unknown_count", weight.unknown, Unit::count}}};
 }
 
-Texts texts_of(std::string key, const std::vector<std::string>& all) {
-  Texts texts{.key = std::move(key)};
-  for (const std::string& one : all) texts.texts.emplace_back(one, "");
-  return texts;
-}
-
 void add_totals(Document& document, const std::vector<GroupRow>& rows, std::string_view key, std::string_view title,
                 const ProfileView& view, const std::string& unit) {
   Table table = describe_groups(rows, key, title, unit, whole_of(view));
@@ -100,7 +94,7 @@ Document describe_summary(const ProfileView& view) {
   const ProfileSummary summary = compute_summary(view);
   Document document;
   document.add(Figures{{{"format", std::string("pprof")}}});
-  document.add(texts_of("files", profile.files));
+  document.add(texts_from("files", profile.files));
   document.add(Figures{{{"producer", summary.producer}}});
   document.add(Sentence{.key = "headline", .text = summary.headline, .tone = Tone::strong});
   if (view.is_filtered)
@@ -121,7 +115,7 @@ Document describe_summary(const ProfileView& view) {
   Document unknown{.key = "unknown_size"};
   unknown.add(Figures{{{"count", view.selected.unknown, Unit::count}}});
   document.add(std::move(unknown));
-  document.add(texts_of("notes", summary.notes));
+  document.add(texts_from("notes", summary.notes));
   return document;
 }
 

@@ -12,10 +12,6 @@ Value count_above_0(std::int64_t count) {
   return count > 0 ? Value(count) : Value();
 }
 
-CodeSite place_of(const Frame& frame) {
-  return {frame.function, frame.file, frame.line, frame.is_library};
-}
-
 std::string_view title_of(FrameBy by) {
   switch (by) {
     case FrameBy::file: return "File";
@@ -30,8 +26,17 @@ constexpr std::string_view unknown_meaning = "So many more are of unknown size, 
 
 }  // namespace
 
+CodeSite site_of(const Frame& frame) {
+  return {frame.function, frame.file, frame.line, frame.is_library};
+}
+
 TopBase whole_of(const ProfileView& view) {
   return {view.total.bytes, text_from_value(view.total.bytes, unit_of_amounts(view)) + " total"};
+}
+
+TopBase base_of(const ProfileView& view, bool is_relative) {
+  if (!is_relative) return whole_of(view);
+  return {view.selected.bytes, text_from_value(view.selected.bytes, unit_of_amounts(view)) + " after filtering"};
 }
 
 Table describe_top(const ProfileView& view, std::shared_ptr<const std::vector<TopRow>> kept, const TopBase& base) {
@@ -75,7 +80,7 @@ Table describe_top(const ProfileView& view, std::shared_ptr<const std::vector<To
                    case count: return one.flat.count;
                    case cum_count: return one.cum.count;
                    case of_unknown_size: return count_above_0(one.flat.unknown);
-                   case place: return place_of(frame_of(row));
+                   case place: return site_of(frame_of(row));
                    case flat_unknown: return one.flat.unknown;
                    default: return one.cum.unknown;
                  }
@@ -84,7 +89,7 @@ Table describe_top(const ProfileView& view, std::shared_ptr<const std::vector<To
   if (std::none_of(kept->begin(), kept->end(), [](const TopRow& one) { return one.flat.unknown > 0; }))
     table.columns[of_unknown_size].title = {};
   table.action = [frame_of](std::size_t row) {
-    return Action{.kind = Action::Kind::select_code, .place = place_of(frame_of(row))};
+    return Action{.kind = Action::Kind::select_code, .place = site_of(frame_of(row))};
   };
   return table;
 }
@@ -115,7 +120,7 @@ Table describe_user_code(const ProfileView& view, std::shared_ptr<const std::vec
                            case count: return one.weight.count;
                            case through: return value_of(one.through);
                            case place:
-                             return one.has_no_user_code() ? Value(std::string(one.label())) : place_of(one.frame);
+                             return one.has_no_user_code() ? Value(std::string(one.label())) : site_of(one.frame);
                            case has_stack: return one.place != UserCodeRow::Place::no_stack;
                            case thread:
                              return one.place == UserCodeRow::Place::autograd_thread ? Value(std::string("autograd"))
@@ -127,7 +132,7 @@ Table describe_user_code(const ProfileView& view, std::shared_ptr<const std::vec
   table.action = [kept](std::size_t row) {
     const UserCodeRow& one = (*kept)[row];
     if (one.has_no_user_code()) return Action{};
-    CodeSite place = place_of(one.frame);
+    CodeSite place = site_of(one.frame);
     place.is_own_line = true;
     return Action{.kind = Action::Kind::select_code, .place = std::move(place)};
   };

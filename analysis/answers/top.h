@@ -18,6 +18,10 @@ struct TopBase {
   std::string words;  // "11.8 GiB total"
 };
 TopBase whole_of(const ProfileView& view);
+// Of what the filter leaves, if percentages are relative to that.
+TopBase base_of(const ProfileView& view, bool is_relative);
+
+CodeSite site_of(const Frame& frame);
 
 // The view must live as long as the table. The key of the rows is "rows"; "own_code"; "categories".
 Table describe_top(const ProfileView& view, std::shared_ptr<const std::vector<TopRow>> rows, const TopBase& base);

@@ -212,9 +212,7 @@ Document describe_what_if(const std::string& file, const WhatIfSource& source, c
                         {"check_fault", source.is_checked() ? Value() : Value(source.check_fault)},
                         {"is_reproduced", failures > 0 ? Value(missing.empty()) : Value()},
                         {"not_reproduced_because", value_of(missing)}}});
-  Texts notes{.key = "notes"};
-  for (const std::string& note : source.own.notes) notes.texts.emplace_back(note, "");
-  document.add(std::move(notes));
+  document.add(texts_from("notes", source.own.notes));
   document.add(Document{.title = "Settings"}.add(describe_what_if_rows(source, rows)));
   document.add(describe_assumptions(source));
   return document;

@@ -142,8 +142,7 @@ class Costs {
     costs.position = position;
     if (operation > 0 && stream_.has_times())
       costs.since_start_ns =
-          static_cast<std::int64_t>(static_cast<std::uint64_t>(source_.requests.stream.origins[operation - 1].time_ns) -
-                                    static_cast<std::uint64_t>(stream_.first_time_ns()));
+          stream_.since_start_ns(source_.requests.stream.origins[operation - 1].time_ns);
     costs.pool_bytes = samples[0][time].pool_bytes;
     // As recorded: a replay without some rules may place blocks so that a later request is refused.
     const auto pending = std::find(rules_.begin(), rules_.end(), PoolCost::pending);

@@ -141,46 +141,20 @@ Table for_programs(Table table) {
   return table;
 }
 
+void limit_rows(Table& table, std::size_t wanted, std::string how_to_show_more, bool cuts) {
+  table.shown = wanted == 0 ? table.rows.size() : std::min(wanted, table.rows.size());
+  table.how_to_show_more = std::move(how_to_show_more);
+  if (cuts) table.rows = table.rows.first(table.shown);
+}
+
 Document object_from_row(const Table& table, std::size_t row, std::string key) {
+  std::vector<Value> cells;  // Kept, because the object may outlive what the table computes its cells from.
+  for (std::size_t i = 0; i < table.columns.size(); ++i) cells.push_back(table.rows.cell(row, i));
   Document object{.key = std::move(key), .audience = Audience::programs};
-  const auto add_to = [](Document& document, const Column& column, const Value& value) {
-    if (column.unit != Unit::code) {
-      document.add(Figures{{{std::string(column.key), value, column.unit}}});
-      return;
-    }
-    const auto* site = std::get_if<CodeSite>(&value);
-    const CodeSite known = site != nullptr ? *site : CodeSite{};
-    document.add(Figures{{{"name", value_of(known.function)},
-                          {"file", value_of(known.file)},
-                          {"line", known.line == 0 ? Value() : Value(known.line), Unit::count}}});
-  };
-  const auto is_unknown = [&](std::size_t i) {
-    const Value value = table.rows.cell(row, i);
-    return table.columns[i].unit == Unit::code ? !std::holds_alternative<CodeSite>(value)
-                                               : std::holds_alternative<std::monostate>(value);
-  };
-  std::vector<std::string_view> inner;  // The objects in it that are made.
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const Column& column = table.columns[i];
-    if (column.key.empty() && column.unit != Unit::code) continue;
-    if (column.within.empty()) {
-      add_to(object, column, table.rows.cell(row, i));
-      continue;
-    }
-    if (std::find(inner.begin(), inner.end(), column.within) != inner.end()) continue;
-    inner.push_back(column.within);
-    Document part{.key = std::string(column.within)};
-    bool is_all_unknown = true;
-    for (std::size_t k = i; k < table.columns.size(); ++k) {
-      if (table.columns[k].within != column.within) continue;
-      is_all_unknown = is_all_unknown && is_unknown(k);
-      add_to(part, table.columns[k], table.rows.cell(row, k));
-    }
-    if (is_all_unknown)
-      object.add(Absent{std::string(column.within)});
-    else
-      object.add(std::move(part));
-  }
+  object.add(Table{.columns = table.columns,
+                   .rows = std::vector<std::vector<Value>>{std::move(cells)},
+                   .audience = Audience::programs,
+                   .is_object = true});
   return object;
 }
 

@@ -113,6 +113,12 @@ struct Texts {
   std::vector<std::pair<std::string, std::string>> texts = {};
   bool is_object = false;  // Otherwise a list of the first ones of the pairs.
 };
+template <class List>
+Texts texts_from(std::string key, const List& list) {
+  Texts texts{.key = std::move(key)};
+  for (const auto& one : list) texts.texts.emplace_back(one, "");
+  return texts;
+}
 
 // A list of numbers, for programs: a curve.
 struct Numbers {
@@ -188,6 +194,7 @@ struct Table {
   std::string foot = {};              // A dim line below the rows.
   Audience audience = Audience::everyone;
   bool is_detail = false;  // Agents don't get it.
+  bool is_object = false;  // JSON has its only row, without a list: as the fields of the object around it.
   // What a click on the row does. May be missing.
   std::function<Action(std::size_t row)> action = {};
   // How the first text in the row is shown, such as bad for what has grown; in lines, the whole line. May be missing.
@@ -257,6 +264,8 @@ bool is_less(const Value& a, const Value& b);
 // For those who read the same rows in another order, or only some of them: without the key, which programs get.
 Table for_readers(Table table);
 Table for_programs(Table table);
+// Readers see the first `wanted` rows (0: all) and how to see more; if it cuts, there are no others.
+void limit_rows(Table& table, std::size_t wanted, std::string how_to_show_more, bool cuts);
 // One row as an object with the key, for programs: what the list of its rows would have.
 Document object_from_row(const Table& table, std::size_t row, std::string key);
 // The table with only these rows, in this order.

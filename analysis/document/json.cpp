@@ -73,7 +73,10 @@ class Writer {
   void write(const Numbers& numbers) { json_[numbers.key] = numbers.numbers; }
   void write(const Table& table) {
     const bool is_left_out = table.is_detail && keys_ == Keys::current;
-    if (!table.key.empty() && table.audience != Audience::readers && !is_left_out)
+    if (table.audience == Audience::readers || is_left_out) return;
+    if (table.is_object)
+      json_.update(json_from_table(table, 1, keys_).front());
+    else if (!table.key.empty())
       json_[table.key] = json_from_table(table, table.rows.size(), keys_);
   }
   void write(const Absent& absent) { json_[absent.key] = nullptr; }

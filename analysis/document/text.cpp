@@ -197,10 +197,14 @@ std::string list_text(const Table& table, const TextStyle& style) {
   return text;
 }
 
+bool has_columns(const Table& table) {
+  return table.layout != Layout::lines && table.layout != Layout::list;
+}
+
 std::string rest_text(const Table& table, const TextStyle& style) {
   const std::size_t shown = rows_shown(table, style), all = table.rows.size();
   if (shown == all) return {};
-  const std::string indent = table.layout == Layout::lines || table.layout == Layout::list ? "  " : "";
+  const std::string indent = has_columns(table) ? "" : "  ";
   if (table.how_to_show_more.empty()) return indent + fmt::format("and {} more\n", text_from_count(all - shown));
   return painted(style,
                  fmt::format("{} of {} rows; {}", text_from_count(shown), text_from_count(all), table.how_to_show_more),
@@ -236,8 +240,7 @@ class Printer {
   void print(const Table& table) {
     if (table.audience == Audience::programs || table.rows.empty()) return;
     title(table.title, table.note, false);
-    const bool has_columns = table.layout != Layout::lines && table.layout != Layout::list;
-    if (titles_.empty() && has_columns && !text_.empty()) text_ += "\n";
+    if (titles_.empty() && has_columns(table) && !text_.empty()) text_ += "\n";
     print_title();
     text_ += table.layout == Layout::lines  ? lines_text(table, style_)
              : table.layout == Layout::list ? list_text(table, style_)

@@ -182,13 +182,13 @@ BlockFacts facts_of(const Trace& trace, const std::vector<StreamState>& states, 
   if (facts.block.event != wire::before_the_stream)
     facts.age_events = state.position() - std::min(state.position(), facts.block.event);
   if (row.allocated_ns != LiveRow::no_time) {
-    facts.allocated_since_start_ns = since(row.allocated_ns, stream.first_time_ns());
+    facts.allocated_since_start_ns = stream.since_start_ns(row.allocated_ns);
     facts.age_ns = since(state.time_ns(), row.allocated_ns);
   }
   if (row.end_event == LiveRow::no_event) return facts;
   facts.end_event = row.end_event;
   if (!stream.has_times()) return facts;
-  facts.end_since_start_ns = since(row.end_ns, stream.first_time_ns());
+  facts.end_since_start_ns = stream.since_start_ns(row.end_ns);
   if (row.allocated_ns != LiveRow::no_time) facts.lifetime_ns = since(row.end_ns, row.allocated_ns);
   return facts;
 }

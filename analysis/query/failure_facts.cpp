@@ -51,8 +51,7 @@ class PlaceFinder {
 
 std::optional<std::int64_t> since_start(const Stream& stream, std::int64_t time_ns) {
   if (!stream.has_times() || time_ns < stream.first_time_ns()) return std::nullopt;
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(time_ns) -
-                                   static_cast<std::uint64_t>(stream.first_time_ns()));
+  return stream.since_start_ns(time_ns);
 }
 
 }  // namespace

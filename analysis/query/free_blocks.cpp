@@ -73,8 +73,7 @@ class HistoryMeter {
     const std::uint64_t times = alike.times + 1;
     if (times == 1 || is_before(step, alike)) {
       if (stream_.has_times())
-        step.since_start_ns = static_cast<std::int64_t>(static_cast<std::uint64_t>(change.time_ns) -
-                                                        static_cast<std::uint64_t>(stream_.first_time_ns()));
+        step.since_start_ns = stream_.since_start_ns(change.time_ns);
       alike = step;
     }
     alike.times = times;

@@ -90,12 +90,8 @@ class StreamMeter {
   HighWater high_water(const HeapChange& change, std::uint64_t in_use) const {
     HighWater mark{change.position, std::nullopt, in_use};
     // State from before the first event has no time of its own.
-    if (stream_.has_times()) mark.since_start_ns = change.position == 0 ? 0 : since_start(change.time_ns);
+    if (stream_.has_times()) mark.since_start_ns = change.position == 0 ? 0 : stream_.since_start_ns(change.time_ns);
     return mark;
-  }
-  std::int64_t since_start(std::int64_t time_ns) const {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(time_ns) -
-                                     static_cast<std::uint64_t>(stream_.first_time_ns()));
   }
 
   struct Lifetime {

@@ -239,8 +239,7 @@ FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, c
   FailureRow row;
   row.event = failure.event;
   if (stream.has_times() && failure.time_ns >= stream.first_time_ns())
-    row.since_start_ns = static_cast<std::int64_t>(static_cast<std::uint64_t>(failure.time_ns) -
-                                                   static_cast<std::uint64_t>(stream.first_time_ns()));
+    row.since_start_ns = stream.since_start_ns(failure.time_ns);
   row.requested_bytes = failure.requested_bytes;
   row.available_bytes = failure.available_bytes;
   row.reason = definitions.text(failure.reason);

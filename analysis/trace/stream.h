@@ -169,6 +169,11 @@ class Stream {
   bool has_times() const { return has_.has_times; }
   std::int64_t first_time_ns() const { return has_.first_time_ns; }
   std::int64_t last_time_ns() const { return has_.last_time_ns; }
+  // Since the first event. It wraps, so that the sum with first_time_ns() is the time again, whatever a file says.
+  std::int64_t since_start_ns(std::int64_t time_ns) const {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(time_ns) -
+                                     static_cast<std::uint64_t>(first_time_ns()));
+  }
   // After all events. Not on a version; use state_at() there.
   const StreamState& last_state() const { return growth_->last; }
   std::uint64_t encoded_bytes() const;

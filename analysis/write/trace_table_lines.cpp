@@ -81,8 +81,7 @@ void TraceTableLines::add_time(std::optional<std::int64_t> time_ns) {
   if (!stream_.has_times()) time_ns.reset();
   add_signed(time_ns);
   if (time_ns)
-    time_ns = static_cast<std::int64_t>(static_cast<std::uint64_t>(*time_ns) -
-                                        static_cast<std::uint64_t>(stream_.first_time_ns()));
+    time_ns = stream_.since_start_ns(*time_ns);
   add_signed(time_ns);
 }
 

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/answers/address.h"
+#include "analysis/answers/heaps.h"
 #include "analysis/document/json.h"
 #include "analysis/document/text.h"
 #include "analysis/write/json.h"
-#include "analysis/write/json_trace.h"
 #include "app/cli/cli.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
@@ -49,7 +49,7 @@ int run_report_address(const ReportOptions& options, const Source& source) {
     return print_to_stdout(text_from_document(described, Terminal::of_stdout().style())) ? exit_ok : exit_unreadable;
   nlohmann::ordered_json json = {{"schema", json_schema},
                                  {"format", trace.format},
-                                 {"moment", json_from_moment(trace, source.moment)},
+                                 {"moment", json_from_document(describe_moment(trace, source.moment))},
                                  {"address", fmt::format("0x{:x}", *address)}};
   json.update(json_from_document(described));
   return print_to_stdout(text_from_json(json)) ? exit_ok : exit_unreadable;

@@ -5,12 +5,12 @@
 
 #include "analysis/answers/answer_table.h"
 #include "analysis/answers/blocks.h"
+#include "analysis/answers/heaps.h"
 #include "analysis/document/json.h"
 #include "analysis/document/text.h"
 #include "analysis/query/block_find.h"
 #include "analysis/query/block_list.h"
 #include "analysis/write/json.h"
-#include "analysis/write/json_trace.h"
 #include "app/cli/cli.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
@@ -58,7 +58,7 @@ int run_list(const ReportOptions& options, const Source& source, const BlockQuer
     return print_to_stdout(text_from_document(described, Terminal::of_stdout().style())) ? exit_ok : exit_unreadable;
   nlohmann::ordered_json json = {{"schema", json_schema},
                                  {"format", source.trace->format},
-                                 {"moment", json_from_moment(*source.trace, source.moment)},
+                                 {"moment", json_from_document(describe_moment(*source.trace, source.moment))},
                                  {"where", query.where},
                                  {"order", text_from_block_order(query.order)}};
   json["blocks"] = json_from_document(described);

@@ -151,7 +151,7 @@ class Watch {
     if (options_.json) {
       nlohmann::ordered_json json;
       json["schema"] = 1;
-      json["events"] = json_from_event_counts(compute_event_counts(*trace));
+      json["events"] = json_from_document(describe_event_counts(compute_event_counts(*trace)));
       json["events_per_second"] = rate;
       json["behind_seconds"] = lag_.seconds();
       json["pending_requests"] = status_.pending_requests;

@@ -250,7 +250,7 @@ def opened(found, command):
 
 
 def explained(found):
-    """The failure that was asked for, and a sentence for each other one."""
+    """Explains the chosen failure in full, and the others in a sentence each."""
     command = found.pop("command")
     failure = next(iter(found.get("failures", [])), {})
     others = collections.Counter(row["sentence"] if isinstance(row, dict) else row for row in found.get("other_failures", []))

@@ -224,6 +224,21 @@ bool is_merged(std::vector<Finding>& kept, Finding& next) {
   return false;
 }
 
+// The failures that a program got over: the last one before the sentence that says so.
+void mark_what_was_got_over(Findings& findings) {
+  constexpr std::uint64_t lines_max = 50;
+  for (const Recovery& recovery : findings.recoveries) {
+    const auto is_about_it = [&](const Finding& one) {
+      return one.sentence && one.place.line <= recovery.place.line &&
+             one.place.line + lines_max >= recovery.place.line &&
+             one.sentence->wording->framework == recovery.sentence.wording->framework &&
+             (one.speaker == recovery.speaker || one.speaker == 0 || recovery.speaker == 0);
+    };
+    const auto last = std::find_if(findings.failures.rbegin(), findings.failures.rend(), is_about_it);
+    if (last != findings.failures.rend()) last->got_over = recovery.sentence.text;
+  }
+}
+
 }  // namespace
 
 std::vector<TracebackFrame> find_traceback(std::span<const std::string> lines) {
@@ -249,25 +264,6 @@ std::vector<TracebackFrame> find_traceback(std::span<const std::string> lines) {
   std::reverse(frames.begin(), frames.end());
   return frames;
 }
-
-namespace {
-
-// The failures that a program got over: the last one before the sentence that says so.
-void mark_what_was_got_over(Findings& findings) {
-  constexpr std::uint64_t lines_max = 50;
-  for (const Recovery& recovery : findings.recoveries) {
-    const auto is_about_it = [&](const Finding& one) {
-      return one.sentence && one.place.line <= recovery.place.line &&
-             one.place.line + lines_max >= recovery.place.line &&
-             one.sentence->wording->framework == recovery.sentence.wording->framework &&
-             (one.speaker == recovery.speaker || one.speaker == 0 || recovery.speaker == 0);
-    };
-    const auto last = std::find_if(findings.failures.rbegin(), findings.failures.rend(), is_about_it);
-    if (last != findings.failures.rend()) last->got_over = recovery.sentence.text;
-  }
-}
-
-}  // namespace
 
 void merge_findings(Findings& findings) {
   // Within one line, as when a whole log is one string of JSON, a dump comes before the sentence about it.

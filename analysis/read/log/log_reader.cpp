@@ -141,8 +141,8 @@ std::uint32_t LogReader::number_of(std::string_view name, std::optional<std::uin
 }
 
 void LogReader::take_line(std::string_view printed) {
-  const std::string kept = without_frame(printed);
-  const std::string_view line = kept;
+  std::string kept;
+  const std::string_view line = without_frame(printed, kept);
   const Speaker found = find_speaker(line);
   const std::string_view text = line.substr(found.begin);
   const std::uint32_t speaker = number_of(found.name, found.rank);
@@ -350,8 +350,8 @@ void LogReader::add_accounting(Sentence sentence, std::uint32_t speaker) {
 std::vector<TracebackFrame> LogReader::frames_before(std::uint32_t speaker) {
   std::vector<std::string> lines;
   const auto add = [&](std::string_view printed) {
-    const std::string kept = without_frame(printed);
-    const std::string_view line = kept;
+    std::string kept;
+    const std::string_view line = without_frame(printed, kept);
     const Speaker found = find_speaker(line);
     const auto number = found.name.empty() ? speakers_.end() : speakers_.find(found.name);
     if ((number == speakers_.end() ? 0 : number->second) == speaker) lines.emplace_back(line.substr(found.begin));
@@ -388,9 +388,9 @@ Findings LogReader::finish() {
   }
   if (findings_.speakers.empty()) findings_.speakers.emplace_back();
   findings_.lines = line_ - 1;
-  for (const std::string_view one : frameworks_)
-    if (!one.empty()) findings_.framework = findings_.framework.empty() ? std::string(one) : std::string("several");
-  if (findings_.framework == "several") findings_.framework.clear();
+  const auto is_named = [](std::string_view one) { return !one.empty(); };
+  if (std::count_if(frameworks_.begin(), frameworks_.end(), is_named) == 1)
+    findings_.framework = *std::find_if(frameworks_.begin(), frameworks_.end(), is_named);
   merge_findings(findings_);
   return std::move(findings_);
 }

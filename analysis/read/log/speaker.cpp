@@ -121,7 +121,7 @@ bool is_entry(std::string_view line) {
   return (digits == 4 && after == '-') || (digits == 2 && (after == ':' || after == '-'));
 }
 
-std::string without_frame(std::string_view line) {
+std::string_view without_frame(std::string_view line, std::string& kept) {
   constexpr std::string_view bars[] = {"\u2502", "\u2503", "\u2551", "> "};
   const auto trim = [&] {
     while (line.ends_with(' ')) line.remove_suffix(1);
@@ -134,14 +134,14 @@ std::string without_frame(std::string_view line) {
     trim();
     if (line.starts_with(' ')) line.remove_prefix(1);
   }
-  std::string text(line);
-  if (line.find('&') == std::string_view::npos) return text;
+  if (line.find('&') == std::string_view::npos) return line;
   constexpr std::pair<std::string_view, char> entities[] = {
       {"&gt;", '>'}, {"&lt;", '<'}, {"&quot;", '"'}, {"&#34;", '"'}, {"&#39;", '\''}, {"&#x27;", '\''}, {"&amp;", '&'}};
+  kept = line;
   for (const auto& [entity, character] : entities)
-    for (std::size_t at = text.find(entity); at != std::string::npos; at = text.find(entity, at + 1))
-      text.replace(at, entity.size(), 1, character);
-  return text;
+    for (std::size_t at = kept.find(entity); at != std::string::npos; at = kept.find(entity, at + 1))
+      kept.replace(at, entity.size(), 1, character);
+  return kept;
 }
 
 }  // namespace hbmscope::log

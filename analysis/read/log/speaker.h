@@ -20,7 +20,8 @@ Speaker find_speaker(std::string_view line);
 
 // A line that begins with a date or a time, or as JSON does, doesn't continue the one before it.
 bool is_entry(std::string_view line);
-// Without the box that rich draws around a text, the mark of a quoted line, and what HTML writes for a few characters.
-std::string without_frame(std::string_view line);
+// Without the box that rich draws around a text, the mark of a quoted line, and what HTML writes for a few characters:
+// a part of the line, or of `kept` where characters had to be replaced.
+std::string_view without_frame(std::string_view line, std::string& kept);
 
 }  // namespace hbmscope::log

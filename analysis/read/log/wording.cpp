@@ -231,10 +231,6 @@ void complete(Sentence& sentence) {
         PrintedBytes{sentence.used->bytes + sentence.free->bytes, sentence.used->error + sentence.free->error};
 }
 
-}  // namespace
-
-namespace {
-
 // The text has nothing else, but for marks around it.
 bool is_all(std::string_view text, std::string_view words) {
   constexpr std::string_view marks = " \t\r*`";

@@ -140,8 +140,12 @@ bool is_selected_by_default(const AppState& state, const Action& action) {
   }
 }
 
+Frame frame_of(const CodeSite& place) {
+  return {place.function, place.file, place.line, place.is_library};
+}
+
 std::string location_of(const CodeSite& place) {
-  return location_text({place.function, place.file, place.line, place.is_library});
+  return location_text(frame_of(place));
 }
 
 // The innermost line of your code, and who called it; all frames are in the tooltip.
@@ -290,9 +294,7 @@ class TableDrawer {
                               ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowOverlap))
           apply_action(state_, action, request_.place, commands_);
         if (action.kind == Action::Kind::select_code)
-          draw_frame_menu(state_,
-                          {action.place.function, action.place.file, action.place.line, action.place.is_library},
-                          commands_);
+          draw_frame_menu(state_, frame_of(action.place), commands_);
         ImGui::SetCursorPos(cursor);
       }
       if (!has_text && !is_number(table_.columns[at.column].unit) && request_.draw_mark) request_.draw_mark(row);
