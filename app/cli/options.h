@@ -11,7 +11,7 @@
 #include "analysis/query/diff.h"
 #include "analysis/query/profile_view.h"
 #include "app/cli/gate.h"
-#include "app/cli/program_files.h"
+#include "app/cli/dry_run/program_files.h"
 #include "app/cli/used_options.h"
 
 namespace hbmscope::cli {

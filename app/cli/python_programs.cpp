@@ -11,11 +11,11 @@
 
 #include "analysis/answers/answer_table.h"
 #include "analysis/units/utf8.h"
-#include "app/cli/child_process.h"
+#include "app/cli/jobs/child_process.h"
 #include "app/cli/cli.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
-#include "app/cli/program_files.h"
+#include "app/cli/dry_run/program_files.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {

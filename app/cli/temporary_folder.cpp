@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "analysis/units/utf8.h"
-#include "app/cli/output_file.h"
+#include "app/cli/export/output_file.h"
 
 namespace hbmscope::cli {
 

@@ -6,7 +6,7 @@
 #include <commit.inc>  // Made by write_commit.cmake.
 
 #ifdef HBMSCOPE_RUN
-#include "app/cli/program_files.h"
+#include "app/cli/dry_run/program_files.h"
 #include "collector/view/far_host.h"
 #endif
 

@@ -48,7 +48,7 @@ static_assert(sizeof(Welcome) == 32);
 // Welcome::session when the version is 0 because there are too many viewers.
 constexpr std::uint64_t no_place = 0;
 
-// `output`, `errors`: the job's output, if a relay in between sends it (app/cli/relay.h). `skip`: a Skip;
+// `output`, `errors`: the job's output, if a relay in between sends it (app/cli/remote/relay.h). `skip`: a Skip;
 // the received part of an unfinished block is discarded. The next `keyframe_bytes` of `recording` frames are keyframes
 // (collector/wire/FORMAT.md), one or more blocks for each stream; then follow the blocks from `place` on.
 enum class FrameKind : std::uint32_t { recording = 1, status = 2, output = 3, errors = 4, skip = 5 };

@@ -1,5 +1,5 @@
 // Other machines of the user, reached by ssh with the user's own configuration, keys and messages. hbmscope has its own
-// folder there (installed by app/cli/far_bundle.h), whose commands are started as described below.
+// folder there (installed by app/cli/remote/far_bundle.h), whose commands are started as described below.
 #pragma once
 
 #include <sys/types.h>

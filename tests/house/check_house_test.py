@@ -102,7 +102,7 @@ class CheckHouse(unittest.TestCase):
 
     def test_nobody_includes_tests(self):
         self.write("tests/profiles/oracle.h", "#pragma once\n")
-        self.write("app/cli/report.cpp", '#include "tests/profiles/oracle.h"\n')
+        self.write("app/cli/report/report.cpp", '#include "tests/profiles/oracle.h"\n')
         self.expect("app/cli may not include")
 
     def test_includes_are_written_from_the_root(self):

@@ -20,9 +20,9 @@ class CheckWords(unittest.TestCase):
         return check_words.check(self.root)
 
     def test_a_literal_with_such_a_word_is_found(self):
-        found = self.found("app/cli/ps.cpp", 'int a;\nconst char* b = "the driver and who is not told";\n')
+        found = self.found("app/cli/jobs/ps.cpp", 'int a;\nconst char* b = "the driver and who is not told";\n')
         self.assertEqual(len(found), 1)
-        self.assertTrue(found[0].startswith('app/cli/ps.cpp:2: "told"'), found)
+        self.assertTrue(found[0].startswith('app/cli/jobs/ps.cpp:2: "told"'), found)
 
     def test_raw_literals_are_read_too(self):
         self.assertEqual(len(self.found("app/cli/help.cpp", 'auto a = R"(\n  a thirtieth of the bytes)";\n')), 1)

@@ -13,7 +13,7 @@
 #include "app/cli/options.h"
 #include "app/cli/parser/commands.h"
 #ifdef HBMSCOPE_RUN
-#include "app/cli/far_bundle.h"
+#include "app/cli/remote/far_bundle.h"
 #endif
 
 namespace hbmscope::cli {

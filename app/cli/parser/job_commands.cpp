@@ -8,15 +8,15 @@
 #include <CLI/CLI.hpp>
 
 #include "allocator/reference/catalog/catalog.h"
-#include "app/cli/attach.h"
-#include "app/cli/demo.h"
-#include "app/cli/emulated_machine.h"
+#include "app/cli/jobs/attach.h"
+#include "app/cli/jobs/demo.h"
+#include "app/cli/dry_run/emulated_machine.h"
 #include "app/cli/options.h"
 #include "app/cli/parser/commands.h"
-#include "app/cli/ps.h"
-#include "app/cli/relay.h"
-#include "app/cli/run.h"
-#include "app/cli/watch.h"
+#include "app/cli/jobs/ps.h"
+#include "app/cli/remote/relay.h"
+#include "app/cli/jobs/run.h"
+#include "app/cli/jobs/watch.h"
 
 namespace hbmscope::cli {
 namespace {

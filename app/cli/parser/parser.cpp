@@ -12,7 +12,7 @@
 #include "app/cli/parser/commands.h"
 #include "app/cli/version.h"
 #ifdef HBMSCOPE_RUN
-#include "app/cli/far_start.h"
+#include "app/cli/remote/far_start.h"
 #include "collector/view/far_host.h"
 #endif
 

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/cli/parser/commands.h"
-#include "app/cli/savings.h"
+#include "app/cli/report/savings.h"
 
 namespace hbmscope::cli {
 

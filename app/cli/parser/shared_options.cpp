@@ -11,9 +11,9 @@
 #include "app/cli/options.h"
 #include "app/cli/parser/commands.h"
 #ifdef HBMSCOPE_RUN
-#include "app/cli/far_bundle.h"
-#include "app/cli/flight.h"
-#include "app/cli/listen.h"
+#include "app/cli/remote/far_bundle.h"
+#include "app/cli/jobs/flight.h"
+#include "app/cli/jobs/listen.h"
 #endif
 
 namespace hbmscope::cli {

@@ -7,10 +7,10 @@
 #include "allocator/emulated/tpu/generation.h"
 #include "allocator/reference/catalog/catalog.h"
 #include "allocator/reference/xla_gpu/version.h"
-#include "app/cli/device_size.h"
+#include "app/cli/dry_run/device_size.h"
 #include "app/cli/options.h"
 #include "app/cli/parser/commands.h"
-#include "app/cli/tpu.h"
+#include "app/cli/tpu/tpu.h"
 
 namespace hbmscope::cli {
 namespace {

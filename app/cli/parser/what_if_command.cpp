@@ -3,9 +3,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "app/cli/device_size.h"
+#include "app/cli/dry_run/device_size.h"
 #include "app/cli/parser/commands.h"
-#include "app/cli/what_if.h"
+#include "app/cli/report/what_if.h"
 
 namespace hbmscope::cli {
 
