@@ -259,6 +259,7 @@ void add_segments(Document& document, const Diagnosis& diagnosis) {
 Document growth_part(const Growth& growth) {
   Document part{.key = "growth", .audience = Audience::programs};
   part.add(Figures{{{"step", growth.step},
+                    {"each", std::string(growth.each)},
                     {"steps", growth.steps, Unit::count},
                     {"bytes_per_step", growth.bytes_per_step, Unit::bytes},
                     {"is_steady", growth.is_steady},

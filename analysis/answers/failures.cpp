@@ -5,6 +5,7 @@
 
 #include "analysis/answers/failure.h"
 #include "analysis/query/chosen_heap.h"
+#include "analysis/trace/failure_details.h"
 #include "analysis/trace/moment.h"
 #include "analysis/units/format.h"
 
@@ -27,11 +28,14 @@ Document at_peak(const Trace& trace) {
   for (const ImportStatistic& one : trace.import.rows())
     if (one.name == "got_over")
       document.add(Sentence{.key = "got_over", .lead = "Not a failure: ", .text = one.example});
+    else if (one.name == "memory_lines")
+      document.add(Sentence{.key = "memory_lines", .lead = "In use: ", .text = one.example});
   const auto moment = heap.empty() ? std::nullopt : std::optional(find_moment(trace, "peak"));
   if (!moment || !*moment) return document;
   const auto states = compute_states(trace, **moment);
   const Holders holders = HolderFinder(trace, states, heap).find();
-  if (holders.rows.empty()) return document;
+  const bool has_no_list = holders.rows.size() == 1 && holders.rows.front().name == bytes_without_a_list;
+  if (holders.rows.empty() || has_no_list) return document;
   Table table = describe_holders(holders);
   table.key.clear();
   table.title = fmt::format("What held the memory at the peak ({} in use)", text_from_bytes(holders.bytes));

@@ -344,8 +344,8 @@ bool fill_leak(const AdviceFacts& facts, Advice& advice) {
   const Growth& growth = *facts.failed.growth;
   if (!growth.survivors.empty()) advice.change += " of " + text_from_holder(growth.survivors.front());
   advice.change += growth.held_by.empty() ? " from earlier steps" : " in " + growth.held_by;
-  advice.why = fmt::format("That is {} so far, and {} more with each step. {}", text_from_bytes(growth.kept_bytes),
-                           text_from_bytes(growth.bytes_per_step), advice.why);
+  advice.why = fmt::format("That is {} so far, and {} more with each {}. {}", text_from_bytes(growth.kept_bytes),
+                           text_from_bytes(growth.bytes_per_step), growth.each, advice.why);
   if (leak_of(facts.failed) == Leak::certain) advice.proof = AdviceProof::computed;
   return true;
 }

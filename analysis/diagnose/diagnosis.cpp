@@ -32,17 +32,18 @@ void note_what_took_the_room(Diagnosis& found) {
 }
 
 // How many steps an advice buys: the one that failed, and those that the room is enough for.
-void count_steps(Advice& advice, std::int64_t bytes_per_step) {
+void count_steps(Advice& advice, const Growth& growth) {
   if (!advice.room_bytes) {
     if (!advice.words.empty()) advice.why = "How many more steps this is enough for is unknown. " + advice.why;
     return;
   }
-  advice.steps_at_most = *advice.room_bytes / static_cast<std::uint64_t>(bytes_per_step) + 1;
-  advice.why =
-      fmt::format("{}: it leaves {}, and each step keeps {} more. {}",
-                  *advice.steps_at_most == 1 ? "One more step at most"
-                                             : "At most " + text_from_count_of(*advice.steps_at_most, "more step"),
-                  text_from_bytes(*advice.room_bytes), text_from_bytes(bytes_per_step), advice.why);
+  advice.steps_at_most = *advice.room_bytes / static_cast<std::uint64_t>(growth.bytes_per_step) + 1;
+  const std::string each = fmt::format("more {}", growth.each);
+  advice.why = fmt::format(
+      "{}: it leaves {}, and each {} keeps {} more. {}",
+      *advice.steps_at_most == 1 ? fmt::format("One {} at most", each)
+                                 : fmt::format("At most {}", text_from_count_of(*advice.steps_at_most, each)),
+      text_from_bytes(*advice.room_bytes), growth.each, text_from_bytes(growth.bytes_per_step), advice.why);
 }
 
 void note_growth(Diagnosis& found, const Stream& stream, CauseFacts facts) {
@@ -55,13 +56,14 @@ void note_growth(Diagnosis& found, const Stream& stream, CauseFacts facts) {
     evidence.insert(evidence.begin(), {found.cause.sentence, std::nullopt, found.facts.event});
     found.cause.cause = cause;
     found.cause.sentence = row_of(cause).sentence(facts);
-    for (Advice& one : found.advice) count_steps(one, growth.bytes_per_step);
+    for (Advice& one : found.advice) count_steps(one, growth);
     const auto against_it = find_advice({stream, facts, cause, found.holders});
     found.advice.insert(found.advice.begin(), against_it.begin(), against_it.end());
   }
   const std::string grew =
-      fmt::format("by about {} a step, over the last {} steps (\"{}\")", text_from_bytes(growth.bytes_per_step),
-                  text_from_count(growth.steps), growth.step);
+      fmt::format("by about {} {} {}, over the last {} (\"{}\")", text_from_bytes(growth.bytes_per_step),
+                  growth.each == "iteration" ? "an" : "a", growth.each,
+                  text_from_count_of(growth.steps, growth.each), growth.step);
   evidence.insert(evidence.begin(), {fmt::format("The memory in use grew {}.", grew), std::nullopt, found.facts.event});
 }
 

@@ -1,6 +1,7 @@
 #include "analysis/diagnose/growth.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <set>
 #include <utility>
@@ -231,6 +232,55 @@ class SurvivorFinder {
   std::map<std::string, Line> lines_;
 };
 
+std::vector<Step> last_steps(const std::vector<Step>& all) {
+  return {all.end() - static_cast<std::ptrdiff_t>(std::min(all.size(), steps_max)), all.end()};
+}
+
+// Of the second half, or of all if there are few, at equal distances.
+std::vector<Step> spread_steps(const std::vector<Step>& all) {
+  constexpr std::size_t most = steps_max / 2;
+  const std::size_t first = all.size() > 2 * steps_max ? all.size() / 2 : 0, count = all.size() - first;
+  const std::size_t stride = (count + most - 1) / most;
+  std::vector<Step> spread;
+  for (std::size_t back = 0; back < count; back += stride) spread.push_back(all[all.size() - 1 - back]);
+  std::reverse(spread.begin(), spread.end());
+  return spread;
+}
+
+// "iteration 120": 120.
+std::optional<std::uint64_t> number_of(std::string_view name) {
+  const std::string_view digits = name.substr(name.find_last_not_of("0123456789") + 1);
+  std::uint64_t number = 0;
+  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return parsed.ec == std::errc() ? std::optional(number) : std::nullopt;
+}
+
+// Not what goes up and down: the last third is above all of the first one.
+bool has_left_its_beginning(const std::vector<std::int64_t>& use) {
+  const auto third = static_cast<std::ptrdiff_t>(use.size() / 3);
+  return *std::min_element(use.end() - third, use.end()) > *std::max_element(use.begin(), use.begin() + third);
+}
+
+// A log prints memory at some of its steps, of which some are looked at.
+void count_by_step(const Steps& steps, const std::vector<Step>& spread, Growth& growth) {
+  const auto first = number_of(spread.front().name), last = number_of(spread.back().name);
+  const auto place_of = [&](const Step& step) {
+    return std::find_if(steps.begins.begin(), steps.begins.end(),
+                        [&](const Step& each) { return each.event == step.event; });
+  };
+  const bool is_numbered = first && last && *last > *first;
+  growth.each = !is_numbered                                             ? "printed line"
+                : spread.front().name.find("iteration") != std::string_view::npos ? "iteration"
+                                                                                  : "step";
+  growth.steps = is_numbered ? *last - *first
+                             : static_cast<std::uint64_t>(place_of(spread.back()) - place_of(spread.front()));
+  if (growth.steps == 0) return;
+  growth.bytes_per_step = static_cast<std::int64_t>(static_cast<double>(growth.bytes_per_step) *
+                                                    static_cast<double>(spread.size() - 1) /
+                                                    static_cast<double>(growth.steps));
+  growth.is_steady = growth.is_steady && growth.bytes_per_step > 0;
+}
+
 std::optional<std::uint64_t> find_only_region(const HeapState& heap) {
   std::size_t regions = 0;
   heap.space.for_each_region([&](AddressRange, Joining) { ++regions; });
@@ -244,13 +294,19 @@ std::optional<Growth> find_growth(const Trace& trace, HeapKey heap, const Stream
   const Stream& stream = trace.streams[heap.stream];
   const auto steps = find_regular_steps(stream, {heap.heap, state.position(), end, failed_stack});
   if (!steps) return std::nullopt;
-  const std::size_t all = steps->begins.size(), first = all - std::min(all, steps_max);
+  const bool is_printed = trace.origin == TraceOrigin::texts;
+  const std::vector<Step> looked_at = is_printed ? spread_steps(steps->begins) : last_steps(steps->begins);
   std::vector<std::uint64_t> marks;
-  for (std::size_t i = first; i < all; ++i) marks.push_back(steps->begins[i].event);
+  for (const Step& step : looked_at) marks.push_back(step.event);
   Growth growth;
   growth.step = steps->name;
   growth.steps = marks.size();
-  judge(in_use_before(stream, heap.heap, marks, nullptr), growth);
+  const std::vector<std::int64_t> use = in_use_before(stream, heap.heap, marks, nullptr);
+  judge(use, growth);
+  if (is_printed) {
+    growth.is_steady = growth.is_steady && has_left_its_beginning(use);
+    count_by_step(*steps, looked_at, growth);
+  }
   // A loop that has ended may have freed everything since.
   const bool has_ended = end == LoopEnd::any;
   SurvivorFinder(stream, heap.heap, has_ended ? stream.state_at(marks.back()) : state, marks,
@@ -272,7 +328,7 @@ std::string made_at(const Growth& growth) {
 }
 
 std::string text_from_growth(const Growth& growth) {
-  std::string text = text_from_bytes(growth.bytes_per_step) + " more each step";
+  std::string text = fmt::format("{} more each {}", text_from_bytes(growth.bytes_per_step), growth.each);
   if (!growth.held_by.empty()) text += ", held by " + growth.held_by;
   if (growth.survivors.empty()) return text;
   const bool is_place = growth.survivors.front().name.find("  ") != std::string::npos;
@@ -303,7 +359,7 @@ std::optional<Outlook> find_outlook(const Trace& trace, HeapKey heap) {
 std::string text_from_outlook(const Outlook& outlook) {
   std::string text = "Memory grows: " + text_from_growth(outlook.growth) + ".";
   if (outlook.steps_at_most)
-    text += fmt::format(" At most {} {} {}{}{}.", text_from_count_of(*outlook.steps_at_most, "more step"),
+    text += fmt::format(" At most {} {} {}{}{}.", text_from_count_of(*outlook.steps_at_most, fmt::format("more {}", outlook.growth.each)),
                         *outlook.steps_at_most == 1 ? "fits" : "fit", outlook.may_grow ? "in the pool's " : "below ",
                         text_from_bytes(*outlook.limit_bytes), outlook.may_grow ? ", unless it grows" : "");
   return text;

@@ -22,6 +22,7 @@ namespace hbmscope {
 
 struct Growth {
   std::string step;                 // The marker's name, "step (AdamW)"; a number in it is left out.
+  std::string_view each = "step";   // What a step is called: "iteration"; in a log without numbers "printed line".
   std::uint64_t steps = 0;          // Those that were looked at, the last ones before the failure.
   std::int64_t bytes_per_step = 0;  // The median slope of the bytes in use, over all pairs of steps (Theil and Sen).
   bool is_steady = false;           // Nearly every step ended above the one before, the last ones too.
@@ -37,7 +38,8 @@ struct Growth {
 };
 
 // `state`: of the heap's stream at the failure. Nothing if there are fewer than `steps_min` marks of steps before it:
-// markers with "step" or "iteration" in their names. Walks the last `steps_max` steps.
+// markers with "step" or "iteration" in their names. Walks the last `steps_max` steps; of a log, as many steps of its
+// whole second half, because printed figures are rounded.
 inline constexpr std::size_t steps_min = 8, steps_max = 64;
 // The loop must still run at that time, or may have ended before it.
 enum class LoopEnd : std::uint8_t { still_runs, any };

@@ -18,6 +18,10 @@ std::string headline_of_log(const Trace& trace) {
       fmt::format("{} of {}", files > 1 ? fmt::format("these {} logs", text_from_count(files)) : "this log",
                   text_from_count_of(lines, "line"));
   const std::uint64_t failures = compute_event_counts(trace).failed_requests;
+  const std::int64_t memory_lines = trace.import.count_of("memory_lines");
+  if (failures == 0 && memory_lines > 0)
+    return fmt::format("No failure in {}, of which {} memory.", log,
+                       text_from_count_of(memory_lines, "prints", "print"));
   if (failures == 0)
     return fmt::format("No failure in {}; {} where memory went at the start.", log, files > 1 ? "they say" : "it says");
   return failures == 1 ? fmt::format("Out of memory once in {}.", log)

@@ -1,10 +1,18 @@
-// The values of Mark::phase (stream.h), as markers have them in a stream (collector/wire/records.h, MarkerRecord).
+// What marks of a stream are: the values of Mark::phase (stream.h), as markers have them in a stream
+// (collector/wire/records.h, MarkerRecord).
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
-namespace hbmscope::mark_phase {
+namespace hbmscope {
+namespace mark_phase {
 
 inline constexpr std::uint8_t instant = 0, begins = 1, ends = 2;
 
-}  // namespace hbmscope::mark_phase
+}  // namespace mark_phase
+
+// A mark where a log prints memory and gives no number of a step: growth is then by line.
+inline constexpr std::string_view step_of_log = "step of the log";
+
+}  // namespace hbmscope

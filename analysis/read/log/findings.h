@@ -2,6 +2,7 @@
 // where the memory of servers went when they started.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -66,8 +67,35 @@ struct Mention {
   std::string text;  // Shortened.
 };
 
+// The figures that a log prints again and again, in bytes.
+enum class StatusFigure : std::uint8_t { used, pool, most_used, most_pool, available, limit, total };
+inline constexpr std::size_t status_figures = 7;
+struct StatusSample {
+  Place place;
+  std::optional<std::uint64_t> step;  // Its number in the text, counted on where the text begins again.
+  std::string phase;                  // What the program was doing: "after forward". Empty if the text says nothing.
+  std::array<std::optional<std::uint64_t>, status_figures> figures;
+  std::optional<double> share;  // Used, of a size that another line says.
+
+  const std::optional<std::uint64_t>& operator[](StatusFigure figure) const {
+    return figures[static_cast<std::size_t>(figure)];
+  }
+};
+struct Series {
+  const Wording* wording = nullptr;  // Null: a program's own words.
+  std::string name;                  // "PyTorch's CUDA allocator"
+  std::uint32_t speaker = 0;
+  std::optional<std::uint32_t> device;
+  bool is_of_device = false;          // All processes' memory.
+  std::string step_word;              // "step", "iteration"
+  std::vector<StatusSample> samples;  // In order; of very many, each `stride`-th.
+  StatusSample last;                  // May be the last one of `samples`, too.
+  std::uint64_t lines = 0, stride = 1;
+};
+
 struct Findings {
   std::vector<Finding> failures;  // By place.
+  std::vector<Series> series;
   std::vector<Accounting> accountings;
   std::vector<Recovery> recoveries;
   // Whose words the lines around have: "tensorflow", "pytorch", "jax". Empty if nobody's, or those of several.

@@ -100,7 +100,8 @@ Error nothing_failed(const Findings& findings, const std::string& name) {
 Result<FileContent> read_log(InputFile& file, const FileOptions&, ReadControl*) {
   auto findings = read_findings(file);
   if (!findings) return Failure(std::move(findings.error()));
-  if (findings->failures.empty() && findings->accountings.empty() && findings->recoveries.empty()) {
+  if (findings->failures.empty() && findings->accountings.empty() && findings->recoveries.empty() &&
+      findings->series.empty()) {
     if (findings->mentions.empty() || !is_named_as_log(file.name())) return FileContent{};
     return Failure(nothing_failed(*findings, file.name()));
   }

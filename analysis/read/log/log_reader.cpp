@@ -151,6 +151,7 @@ void LogReader::take_line(std::string_view printed) {
     return;
   }
   const bool has_trigger = find_trigger(text, 0) != std::string_view::npos;
+  if (status_.is_open(speaker) && take_status(text, speaker)) return;
   const bool is_of_tpu = take_tpu(text, speaker, has_trigger);
   note_framework(text);
   auto sentence = has_trigger && !is_of_tpu ? find_sentence(text) : std::nullopt;
@@ -160,10 +161,24 @@ void LogReader::take_line(std::string_view printed) {
   else if (!continue_failure(text, speaker) && !is_of_tpu)
     is_said = take_wrapped(text, speaker);
   if (has_trigger && !is_said) note_mention(text);
+  is_said = is_said || (!is_of_tpu && take_status(text, speaker));
   previous_[speaker] = {std::string(text), place_, is_said};
   // A sentence may begin near the end of this line, and go on in the next one.
   const std::size_t tail = text.size() - std::min(text.size(), words_max);
   if (has_trigger && !is_said && find_trigger(text, tail) != std::string_view::npos) may_go_on_ = true;
+}
+
+bool LogReader::take_status(std::string_view text, std::uint32_t speaker) {
+  const bool is_status = status_.take(text, speaker, place_);
+  looked_at_ = std::max(looked_at_, status_.lines_wanted());
+  return is_status;
+}
+
+// The line before the one that is being read, if it was read too.
+std::string LogReader::text_before_of(std::uint32_t speaker) const {
+  const auto previous = previous_.find(speaker);
+  return previous == previous_.end() || previous->second.place.line + 1 != place_.line ? line_before()
+                                                                                       : previous->second.text;
 }
 
 void LogReader::note_mention(std::string_view text) {
@@ -278,6 +293,10 @@ void LogReader::take_sentence(Sentence sentence, std::string text, const Place& 
   switch (sentence.wording->kind) {
     case SentenceKind::accounting: return add_accounting(std::move(sentence), speaker);
     case SentenceKind::recovery: return add_recovery(std::move(sentence), place, speaker);
+    case SentenceKind::status:
+      status_.add(sentence, text, text_before_of(speaker), speaker, place);
+      looked_at_ = std::max(looked_at_, status_.lines_wanted());
+      return;
     default: break;
   }
   looked_at_ = std::max(looked_at_, sentence_lines);
@@ -392,6 +411,7 @@ Findings LogReader::finish() {
   if (std::count_if(frameworks_.begin(), frameworks_.end(), is_named) == 1)
     findings_.framework = *std::find_if(frameworks_.begin(), frameworks_.end(), is_named);
   merge_findings(findings_);
+  findings_.series = status_.finish();
   return std::move(findings_);
 }
 

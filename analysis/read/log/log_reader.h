@@ -12,6 +12,7 @@
 
 #include "analysis/read/bfc/bfc_log.h"
 #include "analysis/read/log/findings.h"
+#include "analysis/read/log/status.h"
 
 namespace hbmscope::log {
 
@@ -53,6 +54,8 @@ class LogReader {
   void note_framework(std::string_view text);
   void note_mention(std::string_view text);
   std::string line_before() const;
+  bool take_status(std::string_view text, std::uint32_t speaker);
+  std::string text_before_of(std::uint32_t speaker) const;
   bool take_wrapped(std::string_view text, std::uint32_t speaker);
   bool continue_failure(std::string_view text, std::uint32_t speaker);
   static bool continue_sentence(std::string_view line, Continued& continued, Sentence& sentence);
@@ -78,6 +81,7 @@ class LogReader {
 
   Findings findings_;
   bfc::LogReader bfc_;
+  StatusReader status_;
   std::map<std::string, std::uint32_t, std::less<>> speakers_;
   std::map<std::uint32_t, Window> windows_;
   std::map<std::uint32_t, Continued> continued_;

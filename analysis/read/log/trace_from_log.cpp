@@ -10,7 +10,7 @@
 #include "analysis/read/attribute.h"
 #include "analysis/read/bfc/reported_bins.h"
 #include "analysis/read/bfc/trace_from_bfc.h"
-#include "analysis/read/counter.h"
+#include "analysis/read/log/log_heaps.h"
 #include "analysis/read/tpu_oom/report_writer.h"
 #include "analysis/trace/failure_details.h"
 #include "analysis/trace/reported_figures.h"
@@ -31,6 +31,9 @@ std::string framework_of(const Findings& findings) {
   for (const Finding& finding : findings.failures) all.insert(framework_of(finding));
   if (findings.failures.empty())
     for (const Accounting& accounting : findings.accountings) all.insert(accounting.sentence.wording->framework);
+  if (all.empty())
+    for (const Series& series : findings.series)
+      if (series.wording != nullptr) all.insert(series.wording->framework);
   return all.size() == 1 ? std::string(*all.begin()) : std::string();
 }
 
@@ -44,7 +47,9 @@ class LogWriter {
       : findings_(findings),
         out_({file, "log", "log of a job", framework_of(findings), file_bytes, TraceOrigin::texts}),
         writer_(out_.events()),
-        reports_(writer_, out_.trace().import) {}
+        reports_(writer_, out_.trace().import),
+        heaps_(findings, writer_),
+        series_(findings, writer_, heaps_) {}
 
   Trace write() {
     for (const Accounting& accounting : findings_.accountings) add(accounting);
@@ -56,6 +61,7 @@ class LogWriter {
     const bool has_only_refusals =
         std::all_of(findings_.failures.begin(), findings_.failures.end(), is_refusal_of_driver);
     for (const Finding& finding : findings_.failures) {
+      series_.write_until(finding.place.line);
       const bool is_refusal = is_refusal_of_driver(finding) && !has_only_refusals;
       if (!finding.got_over.empty())
         note_what_was_got_over(finding);
@@ -66,52 +72,17 @@ class LogWriter {
       else
         add_failure(finding, finding.dump && !finding.is_line_only ? heap_of_dump(finding) : heap_of_line(finding));
     }
+    series_.write_until(findings_.lines + 1);
     note();
     out_.close();
     return std::move(out_.trace());
   }
 
  private:
-  // "rank 3", "(EngineCore pid=7)". Empty if nobody is named, or there is only one.
-  std::string owner_of(std::uint32_t speaker) const {
-    const LogSpeaker& by = findings_.speakers[speaker];
-    return by.rank ? fmt::format("rank {}", *by.rank) : by.name;
-  }
-
-  std::string name_of(std::string_view allocator, std::uint32_t speaker) const {
-    const std::string owner = owner_of(speaker);
-    return owner.empty() ? std::string(allocator) : fmt::format("{}, {}", allocator, owner);
-  }
-
-  void set_figure(std::uint32_t heap, std::string_view name, const MaybeBytes& value) {
-    const auto key = std::pair(heap, std::string(name));
-    if (!value && known_figures_.count(key) == 0) return;
-    // A figure that an earlier failure had, and this one has not, is unknown.
-    add_counter(writer_, name, value ? static_cast<std::int64_t>(std::min(value->bytes, std::uint64_t{1} << 62)) : -1,
-                heap, 0);
-    known_figures_.insert(key);
-  }
-
-  // What a heap holds in all, where the log has no list of it: one block without a place.
-  void hold(std::uint32_t heap, const MaybeBytes& used) {
-    constexpr std::uint64_t address = 0;
-    if (held_.count(heap) != 0) writer_.free(heap, address, held_[heap], 0, 0);
-    held_.erase(heap);
-    if (!used || used->bytes == 0) return;
-    wire::AllocRecord block;
-    block.address = address;
-    block.size = std::min(used->bytes, std::uint64_t{1} << 52);
-    block.requested = wire::unknown_bytes;
-    block.heap = heap;
-    block.tag = writer_.define_string(bytes_without_a_list);
-    writer_.alloc(block, 0);
-    held_[heap] = block.size;
-  }
-
   std::uint32_t heap_of_dump(const Finding& finding) {
     const bfc::Dump& dump = *finding.dump;
     const std::string allocator = dump.allocator.empty() ? "BFC allocator" : dump.allocator;
-    std::string name = name_of(allocator, finding.speaker);
+    std::string name = heaps_.name_of(allocator, finding.speaker);
     const bool is_whole = dump.has_all_chunks(), has_list = !dump.regions.empty();
     if (!is_whole) name += has_list ? " (list cut off)" : " (without a list)";
     std::uint32_t& heap = heaps_[name];
@@ -119,13 +90,13 @@ class LogWriter {
     if (has_list)
       bfc::list_chunks(writer_, heap, dump, out_.trace().import);
     else
-      hold(heap, dump.reported_in_use());
+      heaps_.hold(heap, dump.reported_in_use());
     bfc::check_sums(dump, out_.trace().import);
     if (!is_whole) note_cut(heap, finding.place, dump);
     bfc::for_each_bin_figure(
-        dump, [&](const std::string& figure, const MaybeBytes& value) { set_figure(heap, figure, value); });
-    set_figure(heap, reported_figure::limit, dump.limit);
-    set_figure(heap, reported_figure::rounded_request,
+        dump, [&](const std::string& figure, const MaybeBytes& value) { heaps_.set_figure(heap, figure, value); });
+    heaps_.set_figure(heap, reported_figure::limit, dump.limit);
+    heaps_.set_figure(heap, reported_figure::rounded_request,
                dump.rounded ? MaybeBytes(PrintedBytes{*dump.rounded, 0}) : std::nullopt);
     return heap;
   }
@@ -137,10 +108,10 @@ class LogWriter {
         "The list of chunks is incomplete, so what is free is known only as far as the text says "
         "it. The whole output of the job may have the rest.",
         fmt::format("line {}: {}", place.line, dump.allocator.empty() ? "BFC allocator" : dump.allocator));
-    set_figure(heap, reported_figure::used, dump.reported_in_use());
-    set_figure(heap, reported_figure::free, dump.total_free ? dump.total_free : free_of(dump));
-    set_figure(heap, reported_figure::largest_free, largest_of(dump));
-    set_figure(heap, reported_figure::pool, dump.pool);
+    heaps_.set_figure(heap, reported_figure::used, dump.reported_in_use());
+    heaps_.set_figure(heap, reported_figure::free, dump.total_free ? dump.total_free : free_of(dump));
+    heaps_.set_figure(heap, reported_figure::largest_free, largest_of(dump));
+    heaps_.set_figure(heap, reported_figure::pool, dump.pool);
   }
 
   static MaybeBytes free_of(const bfc::Dump& dump) {
@@ -160,24 +131,20 @@ class LogWriter {
   std::uint32_t heap_of_line(const Finding& finding) {
     const Sentence line = finding.sentence.value_or(Sentence{});
     const std::string allocator = finding.sentence ? line.allocator : finding.dump->allocator;
-    std::string name = name_of(allocator, finding.speaker);
+    std::string name = heaps_.name_of(allocator, finding.speaker);
     if (line.device) name += fmt::format(", GPU {}", *line.device);
-    std::uint32_t& heap = heaps_[name];
-    if (heap == 0) {
-      wire::HeapRecord record;
-      record.layer = static_cast<std::uint8_t>(wire::Layer::chunk);
-      const std::string_view kind = finding.sentence ? line.wording->memory : std::string_view();
-      record.device = line.device ? *line.device : bfc::device_of_allocator(allocator);
-      if (!kind.empty()) record.device = wire::no_device;
-      heap = writer_.define_heap(record, name, kind.empty() ? bfc::memory_kind_of_allocator(allocator) : kind);
-    }
-    hold(heap, line.used);
-    set_figure(heap, reported_figure::used, line.used);
-    set_figure(heap, reported_figure::free, line.free);
-    set_figure(heap, reported_figure::largest_free, line.largest);
-    set_figure(heap, reported_figure::pool, line.pool);
-    set_figure(heap, reported_figure::limit, line.limit ? line.limit : limit_of_compiler(finding));
-    set_figure(heap, reported_figure::device, line.total);
+    const std::string_view kind = finding.sentence ? line.wording->memory : std::string_view();
+    const std::uint32_t device = line.device ? *line.device : bfc::device_of_allocator(allocator);
+    const std::uint32_t heap =
+        heaps_.define(name, kind.empty() ? device : wire::no_device,
+                      kind.empty() ? bfc::memory_kind_of_allocator(allocator) : kind, wire::Layer::chunk);
+    heaps_.hold(heap, line.used);
+    heaps_.set_figure(heap, reported_figure::used, line.used);
+    heaps_.set_figure(heap, reported_figure::free, line.free);
+    heaps_.set_figure(heap, reported_figure::largest_free, line.largest);
+    heaps_.set_figure(heap, reported_figure::pool, line.pool);
+    heaps_.set_figure(heap, reported_figure::limit, line.limit ? line.limit : limit_of_compiler(finding));
+    heaps_.set_figure(heap, reported_figure::device, line.total);
     return heap;
   }
 
@@ -245,7 +212,7 @@ class LogWriter {
   void add_failure(const Finding& finding, std::uint32_t heap) {
     if (!finding.peak_buffers.empty()) {
       const std::string& program = finding.sentence->program;
-      reports_.add_program(name_of(program.empty() ? "program at its peak" : program + " at its peak", finding.speaker),
+      reports_.add_program(heaps_.name_of(program.empty() ? "program at its peak" : program + " at its peak", finding.speaker),
                            "device", finding.peak_buffers);
     }
     wire::OutOfMemoryRecord record;
@@ -271,7 +238,7 @@ class LogWriter {
 
   void add_report(const Finding& finding) {
     const tpu_oom::Report& report = *finding.report;
-    const auto event = reports_.add(report, owner_of(finding.speaker), stack_of(finding.frames));
+    const auto event = reports_.add(report, heaps_.owner_of(finding.speaker), stack_of(finding.frames));
     if (!event) return;
     add_details(*event, finding);
     add_detail(*event, failure_detail::program, report.program);
@@ -291,7 +258,7 @@ class LogWriter {
     wire::HeapRecord record;
     record.layer = static_cast<std::uint8_t>(wire::Layer::program);
     record.device = wire::no_device;
-    std::string name = name_of(fmt::format("{} at its start", said.allocator), accounting.speaker);
+    std::string name = heaps_.name_of(fmt::format("{} at its start", said.allocator), accounting.speaker);
     if (said.device) name += fmt::format(", GPU {}", *said.device);
     const std::uint32_t heap = writer_.define_heap(record, name, "device");
     std::uint64_t address = 0;
@@ -305,8 +272,8 @@ class LogWriter {
       address += block.size;
       writer_.alloc(block, 0);
     }
-    set_figure(heap, reported_figure::limit, said.limit);
-    set_figure(heap, reported_figure::device, said.total);
+    heaps_.set_figure(heap, reported_figure::limit, said.limit);
+    heaps_.set_figure(heap, reported_figure::device, said.total);
   }
 
   void note() {
@@ -318,6 +285,7 @@ class LogWriter {
         import.add("got_over", Severity::notice, 1,
                    "The program was refused memory and went on without it: not a failure.",
                    fmt::format("line {}: {}", one.place.line, one.sentence.text));
+    note_series();
     std::uint64_t repeats = 0;
     for (const Finding& finding : findings_.failures) repeats += finding.times - 1;
     if (repeats > 0)
@@ -331,13 +299,19 @@ class LogWriter {
                  "There are too many failures; the first ones are read.");
   }
 
+  void note_series() {
+    for (const Series& series : findings_.series) {
+      const auto text = text_from_series(series);
+      if (text) out_.trace().import.add("memory_lines", Severity::info, static_cast<std::int64_t>(series.lines), {}, *text);
+    }
+  }
+
   const Findings& findings_;
   TraceWriter out_;
   wire::StreamWriter& writer_;
   tpu_oom::ReportWriter reports_;
-  std::map<std::string, std::uint32_t> heaps_;   // By name.
-  std::map<std::uint32_t, std::uint64_t> held_;  // Bytes of the block of hold(), by heap.
-  std::set<std::pair<std::uint32_t, std::string>> known_figures_;
+  LogHeaps heaps_;
+  SeriesWriter series_;
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t trigger_size = 4;
 // All in lower case; of the other characters the bit that makes letters lower case is ignored too.
-constexpr std::array<std::string_view, 15> triggers = {
+constexpr std::array<std::string_view, 18> triggers = {
     "emor",  // memory
     "lloc",  // allocator, allocate, ALLOC_FAILED
     "inus",  // InUse at
@@ -31,7 +31,10 @@ constexpr std::array<std::string_view, 15> triggers = {
     "took",  // Model loading took
     "hbm ",  // exceeded hbm capacity
     "hbm=",  // Init model | hbm=
-    "mem=",  // avail mem=
+    "?mem",  // avail mem=, max_mem: of a word that ends there
+    "x_ma",  // Max_MA, of DeepSpeed
+    "kv c",  // KV cache usage
+    "oken",  // token usage
     "ffer",  // model buffer size
     "kill",  // oom_kill, Killed, OOMKilled
     "code",  // exit code 137
@@ -47,7 +50,8 @@ struct CommonWord {
   bool is_before;         // They stand before it; otherwise after it.
   std::size_t bytes_max;  // How far away: blanks and colours may stand between.
 };
-constexpr std::array<CommonWord, 4> common_words = {{{"took", {"ight", "oadi", "secs"}, true, 48},
+constexpr std::array<CommonWord, 5> common_words = {{{"oken", {" usa"}, false, 4},
+                                                     {"took", {"ight", "oadi", "secs"}, true, 48},
                                                      {"ffer", {"size", "of s", "r si"}, false, 8},
                                                      {"code", {" 137", "= -9", ": -9"}, false, 16},
                                                      {"reso", {"t of", "ut o", "out "}, true, 8}}};
@@ -69,11 +73,19 @@ std::uint32_t folded_word(const char* at) {
 }
 
 bool is_word(const char* at, std::string_view word) {
-  return folded_word(at) == folded_word(word.data());
+  return !word.empty() && folded_word(at) == folded_word(word.data());
+}
+
+// "mem" as a word, or as the end of a name: "max mem: 5", "mem_usage:", and not "member", "remember".
+bool is_mem(const char* end, const char* at) {
+  const auto is_letter = [](char c) { return (c | fold) >= 'a' && (c | fold) <= 'z'; };
+  return (at[1] | fold) == 'm' && (at[2] | fold) == 'e' && (at[3] | fold) == 'm' && !is_letter(at[0]) &&
+         at + trigger_size < end && !is_letter(at[trigger_size]);
 }
 
 // `begin` and `end` are those of the text.
 bool is_trigger(const char* begin, const char* end, const char* at) {
+  if (is_mem(end, at)) return true;
   const std::uint32_t here = folded_word(at);
   const auto found = std::find_if(triggers.begin(), triggers.end(),
                                   [&](std::string_view trigger) { return folded_word(trigger.data()) == here; });

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include <fmt/format.h>
 
 #include "analysis/read/letter_pairs.h"
+#include "analysis/units/ascii.h"
 
 namespace hbmscope::log {
 namespace {
@@ -50,15 +52,29 @@ MaybeBytes take_any_size(WordCursor& cursor) {
   return size;
 }
 
-// "67.25" as GiB.
-MaybeBytes take_gib(WordCursor& cursor) {
+// "67.25" in the unit, and not a number that has one.
+MaybeBytes take_in_unit(WordCursor& cursor, char unit) {
   cursor.skip_space();
   const std::string_view rest = cursor.rest();
   const std::size_t digits = std::min(rest.find_first_not_of("0123456789."), rest.size());
-  const std::string with_unit = std::string(rest.substr(0, digits)) + "G";
-  const MaybeBytes size = WordCursor(with_unit, 0).take_size();
+  if (digits < rest.size() && is_letter(rest[digits])) return std::nullopt;
+  std::string with_unit(rest.substr(0, digits));
+  while (with_unit.ends_with('.')) with_unit.pop_back();
+  const MaybeBytes size = WordCursor(with_unit + unit, 0).take_size();
   if (size) cursor.move_to(cursor.offset() + digits);
   return size;
+}
+
+// "12.3%", "0.123".
+std::optional<double> take_share(WordCursor& cursor) {
+  cursor.skip_space();
+  const std::string_view rest = cursor.rest();
+  double value = 0;
+  const auto parsed = std::from_chars(rest.data(), rest.data() + rest.size(), value, std::chars_format::fixed);
+  if (parsed.ec != std::errc()) return std::nullopt;
+  cursor.move_to(cursor.offset() + static_cast<std::size_t>(parsed.ptr - rest.data()));
+  if (cursor.take("%")) value /= 100;
+  return value >= 0 && value <= 1 ? std::optional(value) : std::nullopt;
 }
 
 // Up to the last character of the field's name, which stays.
@@ -83,9 +99,11 @@ void add_once(std::vector<std::pair<std::string, MaybeBytes>>& list, std::string
 
 // Reads one figure or word into its place. False: it isn't there.
 bool take_field(std::string_view field, WordCursor& cursor, Sentence& sentence, std::string& key) {
-  const bool is_gib = field.starts_with('#');
-  if (is_gib) field.remove_prefix(1);
-  const auto take_size = [&] { return is_gib ? take_gib(cursor) : take_any_size(cursor); };
+  const bool is_mib = field.starts_with("##"), is_gib = !is_mib && field.starts_with('#');
+  field.remove_prefix(is_mib ? 2 : is_gib ? 1 : 0);
+  const auto take_size = [&] {
+    return is_mib || is_gib ? take_in_unit(cursor, is_mib ? 'M' : 'G') : take_any_size(cursor);
+  };
   for (const SizeField& each : size_fields) {
     if (each.name != field) continue;
     const MaybeBytes size = take_size();
@@ -93,6 +111,10 @@ bool take_field(std::string_view field, WordCursor& cursor, Sentence& sentence, 
     MaybeBytes& figure = sentence.*each.member;
     if (!figure || size->error < figure->error) figure = size;  // "154.06GiB (165425291480B)"
     return true;
+  }
+  if (field == "%share") {
+    sentence.share = take_share(cursor);
+    return sentence.share.has_value();
   }
   if (field == "device") {
     const auto number = cursor.take_number();

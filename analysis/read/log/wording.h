@@ -12,6 +12,8 @@
 //   {@process_}                                                          a word that completes the name of the next
 //                                                                        {.}: "process 4711"
 //   {#total} and {#=weights}                                             the same, of a number without its unit, GiB
+//   {##used}                                                             the same, MiB
+//   {%share}                                                             "12.3%", "0.123"
 //   {*,}                                                                 a text to skip, up to the character
 // A clause that begins with '+' may follow several times; one with '<' may also stand before the anchor; without one
 // that begins with '!' it is another sentence. "=" instead of clauses: the line has nothing but the anchor.
@@ -35,6 +37,7 @@ enum class SentenceKind : std::uint8_t {
   accounting,  // What a server holds after its start.
   recovery,    // The program went on without what was just refused.
   kill,        // Memory of the host ran out, and something ended the job.
+  status,      // What is in use at that time (status.h).
 };
 
 struct Wording {
@@ -44,6 +47,7 @@ struct Wording {
   std::string_view anchor;
   std::string_view clauses = {};  // One per line.
   std::string_view memory = {};   // The kind of memory, if it isn't that of the device: memory_kind.h.
+  std::uint16_t lines = 1;        // Of a status: so many lines at most, unless a bracket closes it before.
 };
 std::span<const Wording> all_wordings();
 
@@ -57,6 +61,7 @@ struct Sentence {
   // what it has claimed; `limit` what it may claim; `total` the device's size.
   MaybeBytes requested, available, used, free, largest, pool, limit, total;
   std::optional<std::uint32_t> device;
+  std::optional<double> share;
   std::string program, op, shape, type;
   std::string setting, suggested;  // The value of the setting that decided, and the one that would have fit.
   std::vector<std::pair<std::string, MaybeBytes>> parts;   // Of an accounting: "weights", 14.96 GiB.
