@@ -165,10 +165,11 @@ Table in_order(const Table& table, std::vector<std::uint32_t> rows) {
     return all.cell((*order)[row], column);
   });
   const auto reorder = [&order](auto& of_row) {
-    if (of_row) of_row = [all = of_row, order](std::size_t row) { return all((*order)[row]); };
+    if (of_row) of_row = [all = of_row, order](std::size_t row, auto... more) { return all((*order)[row], more...); };
   };
   reorder(ordered.action);
   reorder(ordered.tone);
+  reorder(ordered.cell_tone);
   reorder(ordered.row_unit);
   reorder(ordered.row_meaning);
   reorder(ordered.depth);

@@ -199,6 +199,8 @@ struct Table {
   std::function<Action(std::size_t row)> action = {};
   // How the first text in the row is shown, such as bad for what has grown; in lines, the whole line. May be missing.
   std::function<Tone(std::size_t row)> tone = {};
+  // In a table, how each text is shown, instead. May be missing.
+  std::function<Tone(std::size_t row, std::size_t column)> cell_tone = {};
   // A sentence about the row, for the tooltip of its first text. May be missing.
   std::function<std::string(std::size_t row)> row_meaning = {};
   // In a tree, how far the first text is indented. May be missing.

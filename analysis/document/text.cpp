@@ -133,18 +133,20 @@ std::string rows_text(const Table& table, const TextStyle& style) {
       if (!line.empty()) line += "  ";
       const Column& column = table.columns[shown[i]];
       const Value value = table.rows.cell(row, shown[i]);
-      const bool is_first_text = table.tone && !is_toned && !is_number(column.unit) && !cells[row][i].empty();
+      const bool is_first_text = !is_toned && !is_number(column.unit) && !cells[row][i].empty();
+      const Tone tone = table.cell_tone               ? table.cell_tone(row, shown[i])
+                        : is_first_text && table.tone ? table.tone(row)
+                                                      : Tone::plain;
+      is_toned = is_toned || is_first_text;
       if (const auto* code = std::get_if<CodeSite>(&value)) {
         const PlaceText one = place_text(*code, room, style);
         const std::size_t indent = table.depth ? indent_of(table, row) : 0;
         line += std::string(indent, ' ') + one.text +
                 std::string(widths[i] - std::min(widths[i], one.width + indent), ' ');
-      } else if (is_first_text) {
-        is_toned = true;
-        line += painted(style, cells[row][i], table.tone(row)) +
-                std::string(widths[i] - std::min(widths[i], display_width(cells[row][i])), ' ');
       } else {
-        line += is_number(column.unit) ? pad_left(cells[row][i], widths[i]) : pad_right(cells[row][i], widths[i]);
+        const std::string padding(widths[i] - std::min(widths[i], display_width(cells[row][i])), ' ');
+        const std::string cell = painted(style, cells[row][i], tone);
+        line += is_number(column.unit) ? padding + cell : cell + padding;
       }
     }
     line.erase(line.find_last_not_of(' ') + 1);

@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/document/json.h"
 #include "analysis/query/failure_facts.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/read/file_bytes.h"
@@ -36,6 +37,7 @@
 #include "app/cli/load.h"
 #include "app/cli/export/output_file.h"
 #include "app/cli/temporary_folder.h"
+#include "app/cli/terminal.h"
 #include "app/cli/tpu/tpu.h"
 #include "app/cli/tpu/tpu_compile_driver.h"
 #include "app/cli/tpu/tpu_fit.h"
@@ -270,7 +272,9 @@ std::string text_of(const std::vector<Compiled>& all, const Terminal& terminal) 
     text += line(printable(compiled.topology), cells) + "  " +
             terminal.paint(compiled.row.room, compiled.fit ? Ink::good : Ink::bad) + "\n";
   }
-  text += text_from_advice(rows);
+  Document advice;
+  add_advice(rows, advice);
+  text += text_from_document(advice, terminal.style());
   for (const Compiled& compiled : all)
     if (!compiled.fit)
       text += fmt::format("{} does not fit:\n{}", printable(compiled.topology), lines_of(compiled.failure, "  "));
@@ -286,7 +290,7 @@ Json json_of(const Compiled& compiled) {
   json["needed_bytes"] = or_null(compiled.row.needed_bytes);
   json["usable_bytes"] = or_null(compiled.row.usable_bytes);
   json["spare_bytes"] = or_null(compiled.row.spare_bytes);
-  json["advice"] = json_from_advice(compiled.row.advice);
+  json["advice"] = json_from_table(describe_advice(compiled.row.advice));
   json["failures"] = compiled.failures;
   if (!compiled.fit) json["text"] = valid_utf8(compiled.failure);
   return json;

@@ -175,9 +175,12 @@ void draw_stack(const CodeStack& stack) {
   ImGui::EndTooltip();
 }
 
-void draw_text_cell(const Look& look, const Table& table, std::size_t row, const std::string& words, bool is_dim,
+void draw_text_cell(const Look& look, const Table& table, std::size_t row, std::size_t column, const std::string& words,
                     bool is_toned) {
-  const Tone tone = is_toned && table.tone ? table.tone(row) : Tone::plain;
+  const Tone tone = table.cell_tone          ? table.cell_tone(row, column)
+                    : is_toned && table.tone ? table.tone(row)
+                                             : Tone::plain;
+  const bool is_dim = table.columns[column].is_dim || table.columns[column].unit == Unit::code;
   const bool has_color = tone == Tone::good || tone == Tone::bad;
   if (has_color)
     ImGui::PushStyleColor(ImGuiCol_Text, look.vec(tone == Tone::good ? Role::largest_free : Role::failure));
@@ -204,7 +207,7 @@ void draw_cell(const Look& look, const Table& table, std::size_t row, const Scre
   if (at.is_where) return;
   const std::string text = text_of_cell(table, row, at.column);
   if (!is_number(column.unit))
-    return draw_text_cell(look, table, row, text, column.is_dim || column.unit == Unit::code, is_toned);
+    return draw_text_cell(look, table, row, at.column, text, is_toned);
   if (const auto share = find_share(table, row, at.column); share && column.is_change)
     delta_cell(look, *share, text, false);
   else if (share)
