@@ -90,7 +90,9 @@ Sentence describe_verdict(std::span<const JudgedFile> files) {
   add("Unknown for some", unknown);
   add(is_one ? "Fits" : "All fit", all);
   return {.text = std::move(text),
-          .tone = !some.empty() ? Tone::bad : unknown.empty() ? Tone::good : Tone::plain,
+          .tone = !some.empty()     ? Tone::bad
+                  : unknown.empty() ? Tone::good
+                                    : Tone::plain,
           .audience = Audience::readers};
 }
 
@@ -151,15 +153,14 @@ JudgedFile judged_from(const WorkloadFit& fit, const OpenedWorkload& opened, con
   std::optional<std::uint64_t> needed;
   for (const auto& program : opened.now->emulation.programs)
     needed = std::max(needed.value_or(0), program.needed_without_code_bytes());
-  return {.file = file,
-          .name = fit.name,
-          .head = (fit.name.empty() ? "workload" : fit.name) + ", emulated on each generation",
-          .figures = "emulated",
-          .needed_without_code_bytes = needed,
-          .rows = fit.rows,
-          .caveat = fit.is_cut_short
-                        ? "The search for what would make it fit was cut short: the workload is large."
-                        : ""};
+  return {
+      .file = file,
+      .name = fit.name,
+      .head = (fit.name.empty() ? "workload" : fit.name) + ", emulated on each generation",
+      .figures = "emulated",
+      .needed_without_code_bytes = needed,
+      .rows = fit.rows,
+      .caveat = fit.is_cut_short ? "The search for what would make it fit was cut short: the workload is large." : ""};
 }
 
 JudgedFile judged_from(const Error& why, const std::string& file, const std::vector<FitTarget>& targets) {
@@ -205,9 +206,8 @@ Document describe_fits(const std::vector<JudgedFile>& files, const std::vector<F
 
 void add_advice(const std::vector<FitRow>& rows, Document& document) {
   for (const FitRow& row : rows) {
-    const auto first_small = std::find_if(row.advice.begin(), row.advice.end(), [](const Advice& one) {
-      return !one.suffices;
-    });
+    const auto first_small =
+        std::find_if(row.advice.begin(), row.advice.end(), [](const Advice& one) { return !one.suffices; });
     const auto add = [&](auto begin, auto end, std::string title) {
       Cells cells;
       for (auto one = begin; one != end; ++one) cells.push_back({one->change});

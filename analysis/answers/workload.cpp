@@ -234,20 +234,34 @@ Part describe_gpu(const EmulatedWorkload& run) {
               .add(list_of("failures", failures, describe_refusal))};
 }
 
-// A table for each program, each kernel and the whole workload.
+// What changes of the memories, and a table for each program, each kernel and the whole workload.
 void add_figures(const EmulatedWorkload& run, const EmulatedWorkload* unmodified, Document& document) {
-  std::vector<WorkloadDifference> changed, rows;
-  if (unmodified != nullptr) changed = compare_workloads(run, *unmodified);
-  const std::vector<WorkloadFigure> figures = compute_workload_figures(run);
-  for (std::size_t i = 0; i < figures.size(); ++i) {
-    const WorkloadFigure& figure = figures[i];
-    const auto was = std::find_if(changed.begin(), changed.end(), [&](const WorkloadDifference& each) {
-      return each.of == figure.of && each.name == figure.name;
-    });
-    rows.push_back({figure.of, figure.name, figure, was != changed.end() ? was->was : std::nullopt});
-    if (i + 1 < figures.size() && figures[i + 1].of == figure.of) continue;
-    document.add(describe_figures(rows, figure.of));
-    rows.clear();
+  std::vector<WorkloadDifference> rows, of_memory;
+  for (const WorkloadFigure& figure : compute_workload_figures(run))
+    rows.push_back({figure.of, figure.name, figure, {}});
+  const auto is_of = [](const std::string& of) {
+    return [&of](const WorkloadDifference& row) { return row.of == of; };
+  };
+  if (unmodified != nullptr)
+    for (const WorkloadDifference& each : compare_workloads(run, *unmodified)) {
+      const auto same = std::find_if(rows.begin(), rows.end(), [&](const WorkloadDifference& row) {
+        return row.of == each.of && row.name == each.name;
+      });
+      const auto last = std::find_if(rows.rbegin(), rows.rend(), is_of(each.of));
+      if (same != rows.end())
+        same->was = each.was;
+      else if (last != rows.rend())
+        rows.insert(last.base(), each);
+      else
+        of_memory.push_back(each);
+    }
+  Table memory = describe_figures(of_memory, {});
+  memory.title = "Changes of memory";
+  document.add(std::move(memory));
+  for (auto begin = rows.begin(); begin != rows.end();) {
+    const auto end = std::find_if_not(begin, rows.end(), is_of(begin->of));
+    document.add(describe_figures({begin, end}, begin->of));
+    begin = end;
   }
 }
 
@@ -267,8 +281,7 @@ Document describe_workload_verdict(const WorkloadVerdict& verdict) {
   constexpr std::size_t reasons_shown = 3;
   Document document;
   document.add(Figures{{{"fits", verdict.fits}, {"verdict", verdict.headline}}});
-  document.add(
-      Sentence{.key = "sentence", .text = verdict.sentence, .tone = verdict.fits ? Tone::good : Tone::bad});
+  document.add(Sentence{.key = "sentence", .text = verdict.sentence, .tone = verdict.fits ? Tone::good : Tone::bad});
   document.add(describe_reasons(verdict.reasons));
   const auto add = [&](std::string text, Tone tone) {
     document.add(Sentence{.text = std::move(text), .tone = tone, .audience = Audience::readers});
@@ -321,13 +334,14 @@ Table describe_figures(const std::vector<WorkloadDifference>& figures, std::stri
   const auto number_of = [](const std::optional<WorkloadFigure>& figure) {
     return figure && figure->value ? Value(signed_from(*figure->value)) : Value();
   };
+  const bool is_compared = std::any_of(figures.begin(), figures.end(), [](const auto& each) { return each.was; });
   Table table{.title = title,
               .columns = {{.title = title.empty() ? "Part" : ""},
                           {.title = "Figure"},
                           {.title = "Value", .unit = Unit::amount},
-                          {.title = "Unmodified", .unit = Unit::amount},
-                          {.title = "Change", .unit = Unit::amount, .is_change = true},
-                          {.title = "Note", .rank = 1, .is_dim = true}},
+                          {.title = is_compared ? "Unmodified" : "", .unit = Unit::amount},
+                          {.title = is_compared ? "Change" : "", .unit = Unit::amount, .is_change = true},
+                          {.title = "Note", .rank = 1, .is_dim = true, .width = 260}},
               .shown = figures.size()};
   if (!title.empty() && title[0] >= 'a' && title[0] <= 'z') table.title[0] = static_cast<char>(title[0] - 'a' + 'A');
   Cells rows;
@@ -339,7 +353,9 @@ Table describe_figures(const std::vector<WorkloadDifference>& figures, std::stri
     rows.push_back({each.of, each.name, now, was,
                     is_both ? Value(std::get<std::int64_t>(now) - std::get<std::int64_t>(was)) : Value(),
                     value_of(each.now ? figure.note : "not there with these changes")});
-    units.push_back(figure.unit == FigureUnit::bytes ? "bytes" : figure.unit == FigureUnit::ns ? "nanoseconds" : "count");
+    units.push_back(figure.unit == FigureUnit::bytes ? "bytes"
+                    : figure.unit == FigureUnit::ns  ? "nanoseconds"
+                                                     : "count");
   }
   table.rows = std::move(rows);
   table.row_unit = [units](std::size_t row) { return units[row]; };
@@ -350,7 +366,8 @@ Document describe_workload(const EmulatedWorkload& run, const EmulatedWorkload* 
   const auto& [workload, emulation] = run;
   const WorkloadVerdict verdict = compute_workload_verdict(run);
   Document document{.title = workload_title(run), .note = workload.about};
-  document.add(Figures{{{"name", value_of(valid_utf8(workload.name))}, {"generation", std::string(workload.generation->name)}}});
+  document.add(
+      Figures{{{"name", value_of(valid_utf8(workload.name))}, {"generation", std::string(workload.generation->name)}}});
   Figures axes;
   for (const tpu::MeshAxis& axis : workload.mesh.axes)
     axes.fields.push_back({.key = valid_utf8(axis.name), .value = axis.size});
@@ -369,14 +386,15 @@ Document describe_workload(const EmulatedWorkload& run, const EmulatedWorkload* 
   if (unmodified != nullptr)
     if (const auto was = compute_workload_verdict(*unmodified); was.headline != verdict.headline)
       document.add(Sentence{.lead = "Unmodified, it ", .text = was.headline + ".", .audience = Audience::readers});
+  document.add(describe_tiers(compute_tier_rows(run)));
   add_figures(run, unmodified, document);
   Documents programs{.key = "programs"};
   for (std::size_t i = 0; i < workload.programs.size(); ++i) programs.list.push_back(describe_program(run, i));
   document.add(std::move(programs));
   const Table arrays = describe_arrays(workload);
   document.add(for_programs(arrays)).add(for_readers(in_order(arrays, by_waste(workload))));
-  document.add(describe_tiers(compute_tier_rows(run)));
-  document.add(list_of("kernels", emulation.kernels, [&](const auto& each) { return describe_kernel(each, workload); }));
+  document.add(
+      list_of("kernels", emulation.kernels, [&](const auto& each) { return describe_kernel(each, workload); }));
   document.add(Figures{{{"runs", emulation.runs},
                         {"runs_skipped", emulation.skipped_runs.size()},
                         {"reused_bytes", emulation.reused_bytes},

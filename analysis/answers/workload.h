@@ -1,5 +1,5 @@
-// An emulated TPU workload, as a document: `tpu run`, the verdict that `report` and `explain` begin with, and the tables
-// of the window's view TPU.
+// An emulated TPU workload, as a document: `tpu run`, the verdict that `report` and `explain` begin with, and the
+// tables of the window's view TPU.
 #pragma once
 
 #include <string>

@@ -137,8 +137,7 @@ int run_tpu_fit(const TpuFitOptions& options) {
   }
   const auto text = text_from_fits(all, *targets, options.json);
   if (!text) return fail(text.error());
-  return print_with_gate(*text, options.gate,
-                         find_gate_failure(options.gate.condition, fit_gate_fields(), subjects));
+  return print_with_gate(*text, options.gate, find_gate_failure(options.gate.condition, fit_gate_fields(), subjects));
 }
 
 }  // namespace hbmscope::cli

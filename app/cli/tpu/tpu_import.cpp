@@ -9,8 +9,8 @@
 #include "analysis/units/utf8.h"
 #include "analysis/write/recording.h"
 #include "app/cli/cli.h"
-#include "app/cli/load.h"
 #include "app/cli/export/output_file.h"
+#include "app/cli/load.h"
 #include "app/cli/tpu/tpu.h"
 #include "app/cli/tpu/tpu_fit.h"
 

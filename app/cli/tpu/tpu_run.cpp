@@ -15,9 +15,9 @@
 #include "analysis/write/recording.h"
 #include "app/cli/answer_text.h"
 #include "app/cli/cli.h"
+#include "app/cli/export/output_file.h"
 #include "app/cli/load.h"
 #include "app/cli/open.h"
-#include "app/cli/export/output_file.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {

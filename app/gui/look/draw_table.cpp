@@ -63,7 +63,7 @@ ColumnSetup setup_of(const Column& column, bool is_where) {
   } else {
     setup.width = is_where ? 76 : column.width > 0 ? column.width : 110;
     setup.rank = is_where ? 1 : column.rank;
-    setup.share = column.unit == Unit::code && !is_where ? 3 : 2;
+    setup.share = column.unit == Unit::code && !is_where ? 3 : is_where || column.width == 0 ? 2 : setup.width / 55;
     setup.flags |= ImGuiTableColumnFlags_WidthStretch;
   }
   return setup;
