@@ -98,10 +98,10 @@ Document describe_summary(const ProfileView& view) {
   document.add(Figures{{{"producer", summary.producer}}});
   document.add(Sentence{.key = "headline", .text = summary.headline, .tone = Tone::strong});
   if (view.is_filtered)
-    document.add(Sentence{.text = fmt::format("Filtered: {} of {} ({}).",
-                                              text_from_value(view.selected.bytes, summary.unit),
-                                              text_from_value(view.total.bytes, summary.unit),
-                                              text_from_share(view.selected.bytes, view.total.bytes))});
+    document.add(
+        Sentence{.text = fmt::format("Filtered: {} of {} ({}).", text_from_value(view.selected.bytes, summary.unit),
+                                     text_from_value(view.total.bytes, summary.unit),
+                                     text_from_share(view.selected.bytes, view.total.bytes))});
   for (const std::string& note : summary.notes) document.add(Sentence{.text = note, .tone = Tone::dim});
   document.add(Figures{{{"unit", summary.unit},
                         {"time_unix_ns", profile.time_ns == 0 ? Value() : Value(profile.time_ns), Unit::nanoseconds}}});
@@ -143,16 +143,16 @@ Table describe_import(const ImportStatistics& import) {
   std::vector<std::vector<Value>> cells;
   std::vector<bool> are_bad;
   for (const ImportStatistic& row : import.rows()) {
-    cells.push_back({std::string(text_from_severity(row.severity)), row.name, row.count, value_of(row.example),
-                     value_of(row.remedy)});
+    cells.push_back({std::string(text_from_severity(row.severity)), row.name, row.count, value_of(row.remedy),
+                     value_of(row.example)});
     are_bad.push_back(row.severity >= Severity::warning);
   }
   return {.key = "import",
           .columns = {{.key = "severity", .title = "Severity"},
                       {.key = "name", .title = "Statistic"},
                       {.key = "count", .title = "Count", .unit = Unit::count},
-                      {.key = "example", .title = "First seen", .rank = 1},
-                      {.key = "remedy", .title = "Meaning"}},
+                      {.key = "remedy", .title = "Meaning"},
+                      {.key = "example", .title = "First seen", .rank = 1}},
           .rows = std::move(cells),
           .shown = import.rows().size(),
           .tone = [are_bad = std::move(are_bad)](std::size_t row) { return are_bad[row] ? Tone::bad : Tone::plain; }};
