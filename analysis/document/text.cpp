@@ -302,28 +302,6 @@ std::string text_from_table(const Table& table, const TextStyle& style) {
   return printer.take();
 }
 
-std::string text_from_columns(const std::vector<TextColumn>& columns, const std::vector<std::vector<std::string>>& rows,
-                              const TextStyle& style) {
-  std::vector<std::size_t> widths(columns.size());
-  for (const auto& row : rows)
-    for (std::size_t c = 0; c < columns.size(); ++c) widths[c] = std::max(widths[c], display_width(row[c]));
-  std::string text;
-  const auto add_line = [&](const auto& cell, Tone tone) {
-    std::string line;
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      if (widths[c] == 0) continue;
-      const std::size_t width = std::max(widths[c], display_width(columns[c].title));
-      line +=
-          (line.empty() ? "" : "  ") + (columns[c].is_number ? pad_left(cell(c), width) : pad_right(cell(c), width));
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += painted(style, line, tone) + "\n";
-  };
-  add_line([&](std::size_t c) { return std::string(columns[c].title); }, Tone::dim);
-  for (const auto& row : rows) add_line([&](std::size_t c) { return row[c]; }, Tone::plain);
-  return text;
-}
-
 std::string csv_from_table(const Table& table) {
   std::vector<std::size_t> places, others;
   for (std::size_t i = 0; i < table.columns.size(); ++i)
