@@ -6,6 +6,7 @@
 
 #include "analysis/answers/answer_table.h"
 #include "analysis/query/log_headline.h"
+#include "analysis/query/where.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope {
@@ -122,10 +123,14 @@ Document describe_summary(const ProfileView& view) {
 Table describe_groups(const std::vector<GroupRow>& rows, std::string_view key, std::string_view title,
                       std::string_view amount_unit, const TopBase& base) {
   std::vector<std::vector<Value>> cells;
-  for (const GroupRow& row : rows)
-    cells.push_back({std::string(row.name ? *row.name : "(unknown)"), row.name ? Value(*row.name) : Value(),
-                     row.weight.bytes, share_value(row.weight.bytes, base.amount), row.weight.count,
+  std::vector<Action> actions;
+  for (const GroupRow& row : rows) {
+    cells.push_back({row.name ? *row.name : "(unknown)", row.name ? Value(*row.name) : Value(), row.weight.bytes,
+                     share_value(row.weight.bytes, base.amount), row.weight.count,
                      row.weight.unknown == 0 ? Value() : Value(row.weight.unknown), row.weight.unknown});
+    auto& action = actions.emplace_back();
+    if (row.name) action = {.kind = Action::Kind::filter, .text = fmt::format("{}={}", key, where_quote(*row.name))};
+  }
   return {.title = std::string(title) + "s by what they hold; % of " + base.words,
           .columns = {{.title = title},
                       {.key = key},
@@ -136,7 +141,8 @@ Table describe_groups(const std::vector<GroupRow>& rows, std::string_view key, s
                       {.key = "unknown_count", .unit = Unit::count}},
           .rows = std::move(cells),
           .layout = Layout::bars,
-          .amount_unit = std::string(amount_unit)};
+          .amount_unit = std::string(amount_unit),
+          .action = [actions = std::move(actions)](std::size_t row) { return actions[row]; }};
 }
 
 Table describe_import(const ImportStatistics& import) {

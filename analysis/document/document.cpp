@@ -176,6 +176,17 @@ Table in_order(const Table& table, std::vector<std::uint32_t> rows) {
   return ordered;
 }
 
+Table with_texts(Table table, std::size_t column, std::function<std::string(const std::string&)> text_for) {
+  table.rows = Rows(table.rows.size(),
+                    [all = table.rows, column, text_for = std::move(text_for)](std::size_t row, std::size_t at) {
+                      Value value = all.cell(row, at);
+                      if (auto* text = std::get_if<std::string>(&value); text != nullptr && at == column)
+                        *text = text_for(*text);
+                      return value;
+                    });
+  return table;
+}
+
 std::optional<double> find_share(const Table& table, std::size_t row, std::size_t column) {
   const std::uint8_t distance = table.columns[column].share;
   if (distance == 0) return std::nullopt;

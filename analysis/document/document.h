@@ -272,6 +272,8 @@ void limit_rows(Table& table, std::size_t wanted, std::string how_to_show_more, 
 Document object_from_row(const Table& table, std::size_t row, std::string key);
 // The table with only these rows, in this order.
 Table in_order(const Table& table, std::vector<std::uint32_t> rows);
+// The table with other texts in this column, such as the names of files without their folders.
+Table with_texts(Table table, std::size_t column, std::function<std::string(const std::string&)> text_for);
 // The share that the bar of a cell has, from 0 to 1, that of a change from -1 to 1; nothing if it has none.
 std::optional<double> find_share(const Table& table, std::size_t row, std::size_t column);
 

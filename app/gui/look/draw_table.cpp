@@ -50,7 +50,8 @@ ColumnSetup setup_of(const Column& column, bool is_where) {
   setup.rank = column.rank;
   if (column.is_hidden) setup.flags |= ImGuiTableColumnFlags_DefaultHide;
   if (is_number(column.unit)) {
-    setup.width = column.share > 0              ? (column.is_change ? 132 : 104)
+    setup.width = column.is_short               ? 24
+                  : column.share > 0            ? (column.is_change ? 116 : 104)
                   : column.unit == Unit::share  ? 66
                   : column.unit == Unit::bytes  ? 90
                   : column.unit == Unit::amount ? 90
@@ -196,7 +197,8 @@ void draw_cell(const Look& look, const Table& table, std::size_t row, const Scre
   if (const auto* stack = std::get_if<CodeStack>(&value)) return draw_stack(*stack);
   if (const auto* place = std::get_if<CodeSite>(&value)) {
     if (!at.is_where) {
-      if (table.depth) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + look.px(12) * static_cast<float>(table.depth(row)));
+      if (table.depth)
+        ImGui::SetCursorPosX(ImGui::GetCursorPosX() + look.px(12) * static_cast<float>(table.depth(row)));
       return cell_text(place->function, place->is_library);
     }
     const std::string where = location_of(*place);
@@ -206,8 +208,7 @@ void draw_cell(const Look& look, const Table& table, std::size_t row, const Scre
   }
   if (at.is_where) return;
   const std::string text = text_of_cell(table, row, at.column);
-  if (!is_number(column.unit))
-    return draw_text_cell(look, table, row, at.column, text, is_toned);
+  if (!is_number(column.unit)) return draw_text_cell(look, table, row, at.column, text, is_toned);
   if (const auto share = find_share(table, row, at.column); share && column.is_change)
     delta_cell(look, *share, text, false);
   else if (share)
@@ -291,13 +292,12 @@ class TableDrawer {
     for (int i = 0; i < columns(); ++i) {
       const ScreenColumn& at = columns_[static_cast<std::size_t>(i)];
       if (!ImGui::TableSetColumnIndex(i) && i > 0) continue;
-      if (i == 0 && action.kind != Action::Kind::none) {
+      if (i == 0 && (request_.click || action.kind != Action::Kind::none)) {
         const ImVec2 cursor = ImGui::GetCursorPos();
         if (ImGui::Selectable("##row", is_selected(row, action),
                               ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowOverlap))
-          apply_action(state_, action, request_.place, commands_);
-        if (action.kind == Action::Kind::select_code)
-          draw_frame_menu(state_, frame_of(action.place), commands_);
+          request_.click ? request_.click(row) : apply_action(state_, action, request_.place, commands_);
+        if (action.kind == Action::Kind::select_code) draw_frame_menu(state_, frame_of(action.place), commands_);
         ImGui::SetCursorPos(cursor);
       }
       if (!has_text && !is_number(table_.columns[at.column].unit) && request_.draw_mark) request_.draw_mark(row);

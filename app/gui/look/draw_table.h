@@ -41,6 +41,7 @@ struct TableRequest {
   AnswerPlace place = {};
   // Instead of the default, which compares with the selection in other views.
   std::function<bool(std::size_t row)> is_selected = {};
+  std::function<void(std::size_t row)> click = {};      // Instead of the row's action.
   std::function<void(std::size_t row)> draw_mark = {};  // Before the row's first text, such as its colour.
 };
 
