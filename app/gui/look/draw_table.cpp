@@ -181,11 +181,11 @@ void draw_text_cell(const Look& look, const Table& table, std::size_t row, std::
   const Tone tone = table.cell_tone          ? table.cell_tone(row, column)
                     : is_toned && table.tone ? table.tone(row)
                                              : Tone::plain;
-  const bool is_dim = table.columns[column].is_dim || table.columns[column].unit == Unit::code;
+  const bool is_dim = tone == Tone::dim || table.columns[column].is_dim || table.columns[column].unit == Unit::code;
   const bool has_color = tone == Tone::good || tone == Tone::bad;
   if (has_color)
     ImGui::PushStyleColor(ImGuiCol_Text, look.vec(tone == Tone::good ? Role::largest_free : Role::failure));
-  cell_text(words, is_dim && !has_color);
+  tone == Tone::strong ? bold_text(words) : cell_text(words, is_dim && !has_color);
   if (has_color) ImGui::PopStyleColor();
   if (const std::string meaning = table.row_meaning ? table.row_meaning(row) : ""; !meaning.empty()) tooltip(meaning);
 }
@@ -214,7 +214,7 @@ void draw_cell(const Look& look, const Table& table, std::size_t row, const Scre
   else if (share)
     bar_cell(look, *share, text, look.bar());
   else
-    right_text(text, column.is_dim);
+    right_text(text, column.is_dim || (table.cell_tone && table.cell_tone(row, at.column) == Tone::dim));
   if (const std::string exact = exact_text_of_cell(table, row, at.column); exact != text) tooltip(exact);
 }
 
@@ -271,17 +271,29 @@ class TableDrawer {
     return request_.is_selected ? request_.is_selected(row) : is_selected_by_default(state_, action);
   }
 
-  // Scrolls to a selection made in another view.
+  // Scrolls to a selection made in another view, or to the row that the view asks for.
   void follow_selection() {
+    if (request_.follow) {
+      if (rows_.shown_row == request_.follow) return;
+      const bool is_next = rows_.shown_row && *rows_.shown_row + 1 - *request_.follow <= 2;
+      rows_.shown_row = request_.follow;
+      return show_first([this](std::uint32_t row) { return row == *request_.follow; }, !is_next);
+    }
     if (state_.position().selection == rows_.shown_selection) return;
     rows_.shown_selection = state_.position().selection;
     if (state_.position().selection.empty() || !request_.fills_view) return;
-    const auto found = std::find_if(rows_.rows.begin(), rows_.rows.end(),
-                                    [&](std::uint32_t row) { return is_selected(row, action_of(row)); });
+    show_first([this](std::uint32_t row) { return is_selected(row, action_of(row)); }, false);
+  }
+
+  // `anyway`: even if the row is visible, so that there are rows around it.
+  template <class Is>
+  void show_first(const Is& is, bool anyway) {
+    const auto found = std::find_if(rows_.rows.begin(), rows_.rows.end(), is);
     if (found == rows_.rows.end()) return;
     const float height = look_.px(row_px), y = static_cast<float>(found - rows_.rows.begin()) * height;
     const float shown = ImGui::GetWindowHeight() - 2 * height;
-    if (y < ImGui::GetScrollY() || y > ImGui::GetScrollY() + shown) ImGui::SetScrollY(std::max(0.0F, y - shown / 3));
+    if (anyway || y < ImGui::GetScrollY() || y > ImGui::GetScrollY() + shown)
+      ImGui::SetScrollY(std::max(0.0F, y - shown / 3));
   }
 
   void draw_row(std::size_t row) {
@@ -350,6 +362,7 @@ bool renew_rows(const Table& table, const std::shared_ptr<const void>& of, const
   if (rows.rows_of.lock() == of && rows.rows_find == find && of != nullptr) return false;
   rows.rows_of = of;
   rows.rows_find = find;
+  rows.shown_row.reset();
   find_rows(table, rows);
   return true;
 }
