@@ -21,26 +21,31 @@ Result<Document> describe_categories_of(const AnswerInput& input) {
   return document;
 }
 
-Result<Document> describe_arrays(const AnswerInput& input) {
-  std::vector<std::vector<Value>> cells;
-  for (const HolderRow& row : compute_holder_rows(*input.trace, *input.states)) {
-    cells.push_back({row.bytes, row.blocks, category_value(row.category), row.name, value_of(row.holder)});
-  }
+Result<Document> describe_arrays_of(const AnswerInput& input) {
   Document document;
-  document.add(Table{.key = "holders",
-                     .title = "Arrays by their names in the program",
-                     .columns = {{.key = "bytes", .title = "Bytes", .unit = Unit::bytes},
-                                 {.key = "blocks", .title = "Blocks", .unit = Unit::count, .rank = 2},
-                                 {.key = "category", .title = "Used for", .rank = 3},
-                                 {.key = "name", .title = "Name"},
-                                 {.key = "held_by", .title = "Held by", .rank = 1}},
-                     .rows = std::move(cells),
-                     .shown = 8,
-                     .how_to_show_more = "--json has all"});
+  document.add(describe_arrays(compute_holder_rows(*input.trace, *input.states)));
   return document;
 }
 
 }  // namespace
+
+Table describe_arrays(const std::vector<HolderRow>& rows) {
+  std::vector<std::vector<Value>> cells;
+  for (const HolderRow& row : rows)
+    cells.push_back({row.bytes, share_value(row.bytes, rows.front().bytes), row.blocks, category_value(row.category),
+                     row.name, value_of(row.holder)});
+  return {.key = "holders",
+          .title = "Arrays by their names in the program",
+          .columns = {{.key = "bytes", .title = "Bytes", .unit = Unit::bytes, .share = 1},
+                      {.unit = Unit::share},
+                      {.key = "blocks", .title = "Blocks", .unit = Unit::count, .rank = 2},
+                      {.key = "category", .title = "Used for", .rank = 3},
+                      {.key = "name", .title = "Name"},
+                      {.key = "held_by", .title = "Held by", .rank = 1}},
+          .rows = std::move(cells),
+          .shown = 8,
+          .how_to_show_more = "--json has all"};
+}
 
 constinit const AnswerRow categories_answer{
     .name = "categories",
@@ -55,7 +60,7 @@ constinit const AnswerRow holders_answer{
     .title = "Arrays",
     .help = "Arrays by their names in the program, and what holds them",
     .needs_trace = true,
-    .describe = describe_arrays,
+    .describe = describe_arrays_of,
 };
 
 }  // namespace hbmscope

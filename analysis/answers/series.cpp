@@ -110,17 +110,20 @@ Table describe_totals(const std::vector<SeriesPoint>& points, std::string_view u
   std::vector<std::vector<Value>> cells;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const SeriesPoint& point = points[i];
-    cells.push_back({point.total.bytes, share_value(point.total.bytes, largest),
-                     i == 0 ? Value() : Value(clamped_difference(point.total.bytes, points[i - 1].total.bytes)),
+    const std::int64_t change = i == 0 ? 0 : clamped_difference(point.total.bytes, points[i - 1].total.bytes);
+    cells.push_back({std::uint64_t{i + 1}, point.total.bytes, share_value(point.total.bytes, largest),
+                     i == 0 ? Value() : Value(change), i == 0 ? Value() : share_value(change, largest),
                      point.total.count, value_of(point.time_ns == 0 ? std::string() : text_from_unix_ns(point.time_ns)),
                      point.file});
   }
-  return for_readers({.columns = {{.title = unit == "bytes" ? "Bytes" : "Value", .unit = Unit::amount, .share = 1},
+  return for_readers({.columns = {{.title = "#", .unit = Unit::count, .is_dim = true, .is_short = true},
+                                  {.title = unit == "bytes" ? "Bytes" : "Value", .unit = Unit::amount, .share = 1},
                                   {.unit = Unit::share},
-                                  {.title = "Change", .unit = Unit::amount, .is_change = true},
-                                  {.title = "Count", .unit = Unit::count, .rank = 2},
-                                  {.title = "Time (UTC)", .rank = 1},
-                                  {.title = "File"}},
+                                  {.title = "Change", .unit = Unit::amount, .rank = 3, .share = 1, .is_change = true},
+                                  {.unit = Unit::share, .is_change = true},
+                                  {.title = "Count", .unit = Unit::count, .rank = 5},
+                                  {.title = "Time (UTC)", .rank = 4},
+                                  {.title = "File", .width = 118}},
                       .rows = std::move(cells),
                       .layout = Layout::bars,
                       .amount_unit = std::string(unit),

@@ -6,6 +6,7 @@
 
 #include "analysis/answers/answer_table.h"
 #include "analysis/query/log_headline.h"
+#include "analysis/query/where.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope {
@@ -98,10 +99,10 @@ Document describe_summary(const ProfileView& view) {
   document.add(Figures{{{"producer", summary.producer}}});
   document.add(Sentence{.key = "headline", .text = summary.headline, .tone = Tone::strong});
   if (view.is_filtered)
-    document.add(Sentence{.text = fmt::format("Filtered: {} of {} ({}).",
-                                              text_from_value(view.selected.bytes, summary.unit),
-                                              text_from_value(view.total.bytes, summary.unit),
-                                              text_from_share(view.selected.bytes, view.total.bytes))});
+    document.add(
+        Sentence{.text = fmt::format("Filtered: {} of {} ({}).", text_from_value(view.selected.bytes, summary.unit),
+                                     text_from_value(view.total.bytes, summary.unit),
+                                     text_from_share(view.selected.bytes, view.total.bytes))});
   for (const std::string& note : summary.notes) document.add(Sentence{.text = note, .tone = Tone::dim});
   document.add(Figures{{{"unit", summary.unit},
                         {"time_unix_ns", profile.time_ns == 0 ? Value() : Value(profile.time_ns), Unit::nanoseconds}}});
@@ -122,10 +123,14 @@ Document describe_summary(const ProfileView& view) {
 Table describe_groups(const std::vector<GroupRow>& rows, std::string_view key, std::string_view title,
                       std::string_view amount_unit, const TopBase& base) {
   std::vector<std::vector<Value>> cells;
-  for (const GroupRow& row : rows)
-    cells.push_back({std::string(row.name ? *row.name : "(unknown)"), row.name ? Value(*row.name) : Value(),
-                     row.weight.bytes, share_value(row.weight.bytes, base.amount), row.weight.count,
+  std::vector<Action> actions;
+  for (const GroupRow& row : rows) {
+    cells.push_back({row.name ? *row.name : "(unknown)", row.name ? Value(*row.name) : Value(), row.weight.bytes,
+                     share_value(row.weight.bytes, base.amount), row.weight.count,
                      row.weight.unknown == 0 ? Value() : Value(row.weight.unknown), row.weight.unknown});
+    auto& action = actions.emplace_back();
+    if (row.name) action = {.kind = Action::Kind::filter, .text = fmt::format("{}={}", key, where_quote(*row.name))};
+  }
   return {.title = std::string(title) + "s by what they hold; % of " + base.words,
           .columns = {{.title = title},
                       {.key = key},
@@ -136,23 +141,24 @@ Table describe_groups(const std::vector<GroupRow>& rows, std::string_view key, s
                       {.key = "unknown_count", .unit = Unit::count}},
           .rows = std::move(cells),
           .layout = Layout::bars,
-          .amount_unit = std::string(amount_unit)};
+          .amount_unit = std::string(amount_unit),
+          .action = [actions = std::move(actions)](std::size_t row) { return actions[row]; }};
 }
 
 Table describe_import(const ImportStatistics& import) {
   std::vector<std::vector<Value>> cells;
   std::vector<bool> are_bad;
   for (const ImportStatistic& row : import.rows()) {
-    cells.push_back({std::string(text_from_severity(row.severity)), row.name, row.count, value_of(row.example),
-                     value_of(row.remedy)});
+    cells.push_back({std::string(text_from_severity(row.severity)), row.name, row.count, value_of(row.remedy),
+                     value_of(row.example)});
     are_bad.push_back(row.severity >= Severity::warning);
   }
   return {.key = "import",
           .columns = {{.key = "severity", .title = "Severity"},
                       {.key = "name", .title = "Statistic"},
                       {.key = "count", .title = "Count", .unit = Unit::count},
-                      {.key = "example", .title = "First seen", .rank = 1},
-                      {.key = "remedy", .title = "Meaning"}},
+                      {.key = "remedy", .title = "Meaning"},
+                      {.key = "example", .title = "First seen", .rank = 1}},
           .rows = std::move(cells),
           .shown = import.rows().size(),
           .tone = [are_bad = std::move(are_bad)](std::size_t row) { return are_bad[row] ? Tone::bad : Tone::plain; }};

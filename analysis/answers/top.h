@@ -23,11 +23,12 @@ TopBase base_of(const ProfileView& view, bool is_relative);
 
 CodeSite site_of(const Frame& frame);
 
-// The view must live as long as the table. The key of the rows is "rows"; "own_code"; "categories".
+// The view must live as long as the table. The key of the rows is "rows"; "own_code"; "categories"; "holders".
 Table describe_top(const ProfileView& view, std::shared_ptr<const std::vector<TopRow>> rows, const TopBase& base);
 Table describe_user_code(const ProfileView& view, std::shared_ptr<const std::vector<UserCodeRow>> rows,
                          const TopBase& base);
 Table describe_categories(const std::vector<CategoryRow>& rows, const TopBase& base);
+Table describe_arrays(const std::vector<HolderRow>& rows);
 
 template <class Row>
 std::shared_ptr<const std::vector<Row>> shared(std::vector<Row> rows) {

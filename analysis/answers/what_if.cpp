@@ -150,7 +150,7 @@ Table describe_what_if_rows(const WhatIfSource& source, const std::vector<WhatIf
                   {.key = "verdict", .within = "first_failure", .is_detail = true},
                   {.key = "cause", .within = "first_failure", .is_detail = true},
                   {.key = "cause_title", .within = "first_failure", .is_detail = true},
-                  {.title = "First failure", .rank = 1}},
+                  {.title = "First failure", .rank = 1, .width = 220}},
       .shown = rows.size()};
   std::uint64_t most = 1;
   for (const WhatIfRow& row : rows) most = std::max(most, row.result.statistics.peak_pool_bytes);

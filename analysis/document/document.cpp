@@ -165,14 +165,26 @@ Table in_order(const Table& table, std::vector<std::uint32_t> rows) {
     return all.cell((*order)[row], column);
   });
   const auto reorder = [&order](auto& of_row) {
-    if (of_row) of_row = [all = of_row, order](std::size_t row) { return all((*order)[row]); };
+    if (of_row) of_row = [all = of_row, order](std::size_t row, auto... more) { return all((*order)[row], more...); };
   };
   reorder(ordered.action);
   reorder(ordered.tone);
+  reorder(ordered.cell_tone);
   reorder(ordered.row_unit);
   reorder(ordered.row_meaning);
   reorder(ordered.depth);
   return ordered;
+}
+
+Table with_texts(Table table, std::size_t column, std::function<std::string(const std::string&)> text_for) {
+  table.rows = Rows(table.rows.size(),
+                    [all = table.rows, column, text_for = std::move(text_for)](std::size_t row, std::size_t at) {
+                      Value value = all.cell(row, at);
+                      if (auto* text = std::get_if<std::string>(&value); text != nullptr && at == column)
+                        *text = text_for(*text);
+                      return value;
+                    });
+  return table;
 }
 
 std::optional<double> find_share(const Table& table, std::size_t row, std::size_t column) {

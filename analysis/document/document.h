@@ -199,6 +199,8 @@ struct Table {
   std::function<Action(std::size_t row)> action = {};
   // How the first text in the row is shown, such as bad for what has grown; in lines, the whole line. May be missing.
   std::function<Tone(std::size_t row)> tone = {};
+  // In a table, how each text is shown, instead. May be missing.
+  std::function<Tone(std::size_t row, std::size_t column)> cell_tone = {};
   // A sentence about the row, for the tooltip of its first text. May be missing.
   std::function<std::string(std::size_t row)> row_meaning = {};
   // In a tree, how far the first text is indented. May be missing.
@@ -270,6 +272,8 @@ void limit_rows(Table& table, std::size_t wanted, std::string how_to_show_more, 
 Document object_from_row(const Table& table, std::size_t row, std::string key);
 // The table with only these rows, in this order.
 Table in_order(const Table& table, std::vector<std::uint32_t> rows);
+// The table with other texts in this column, such as the names of files without their folders.
+Table with_texts(Table table, std::size_t column, std::function<std::string(const std::string&)> text_for);
 // The share that the bar of a cell has, from 0 to 1, that of a change from -1 to 1; nothing if it has none.
 std::optional<double> find_share(const Table& table, std::size_t row, std::size_t column);
 

@@ -133,18 +133,20 @@ std::string rows_text(const Table& table, const TextStyle& style) {
       if (!line.empty()) line += "  ";
       const Column& column = table.columns[shown[i]];
       const Value value = table.rows.cell(row, shown[i]);
-      const bool is_first_text = table.tone && !is_toned && !is_number(column.unit) && !cells[row][i].empty();
+      const bool is_first_text = !is_toned && !is_number(column.unit) && !cells[row][i].empty();
+      const Tone tone = table.cell_tone               ? table.cell_tone(row, shown[i])
+                        : is_first_text && table.tone ? table.tone(row)
+                                                      : Tone::plain;
+      is_toned = is_toned || is_first_text;
       if (const auto* code = std::get_if<CodeSite>(&value)) {
         const PlaceText one = place_text(*code, room, style);
         const std::size_t indent = table.depth ? indent_of(table, row) : 0;
         line += std::string(indent, ' ') + one.text +
                 std::string(widths[i] - std::min(widths[i], one.width + indent), ' ');
-      } else if (is_first_text) {
-        is_toned = true;
-        line += painted(style, cells[row][i], table.tone(row)) +
-                std::string(widths[i] - std::min(widths[i], display_width(cells[row][i])), ' ');
       } else {
-        line += is_number(column.unit) ? pad_left(cells[row][i], widths[i]) : pad_right(cells[row][i], widths[i]);
+        const std::string padding(widths[i] - std::min(widths[i], display_width(cells[row][i])), ' ');
+        const std::string cell = painted(style, cells[row][i], tone);
+        line += is_number(column.unit) ? padding + cell : cell + padding;
       }
     }
     line.erase(line.find_last_not_of(' ') + 1);
@@ -298,28 +300,6 @@ std::string text_from_table(const Table& table, const TextStyle& style) {
   Printer printer(style);
   printer.print(table);
   return printer.take();
-}
-
-std::string text_from_columns(const std::vector<TextColumn>& columns, const std::vector<std::vector<std::string>>& rows,
-                              const TextStyle& style) {
-  std::vector<std::size_t> widths(columns.size());
-  for (const auto& row : rows)
-    for (std::size_t c = 0; c < columns.size(); ++c) widths[c] = std::max(widths[c], display_width(row[c]));
-  std::string text;
-  const auto add_line = [&](const auto& cell, Tone tone) {
-    std::string line;
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      if (widths[c] == 0) continue;
-      const std::size_t width = std::max(widths[c], display_width(columns[c].title));
-      line +=
-          (line.empty() ? "" : "  ") + (columns[c].is_number ? pad_left(cell(c), width) : pad_right(cell(c), width));
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += painted(style, line, tone) + "\n";
-  };
-  add_line([&](std::size_t c) { return std::string(columns[c].title); }, Tone::dim);
-  for (const auto& row : rows) add_line([&](std::size_t c) { return row[c]; }, Tone::plain);
-  return text;
 }
 
 std::string csv_from_table(const Table& table) {

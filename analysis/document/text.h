@@ -26,15 +26,6 @@ std::string text_from_document(const Document& document, const TextStyle& style 
 // Its title, note, rows and foot.
 std::string text_from_table(const Table& table, const TextStyle& style = {});
 
-// Columns that are padded to be aligned. A column without any text is left out. Shared with tables that aren't part of
-// a document.
-struct TextColumn {
-  std::string_view title;
-  bool is_number = false;  // Numbers are aligned at their ends, texts at their beginnings.
-};
-std::string text_from_columns(const std::vector<TextColumn>& columns, const std::vector<std::vector<std::string>>& rows,
-                              const TextStyle& style);
-
 // By RFC 4180, with the keys as titles and exact numbers. A place becomes the columns name, file and line.
 std::string csv_from_table(const Table& table);
 // What the window shows, for a spreadsheet: the columns with their titles and exact numbers, separated by a comma (by

@@ -238,13 +238,14 @@ std::vector<TierRow> compute_tier_rows(const EmulatedWorkload& run) {
   for (std::size_t i = 0; i < tpu::tiers; ++i) {
     const auto tier = static_cast<tpu::Tier>(i);
     const tpu::TierFigures& figures = run.emulation.tier[i];
-    TierRow row{std::string(tpu::text_from_tier(tier)), figures.peak_bytes, figures.capacity_bytes, {}};
+    TierRow row{std::string(tpu::text_from_tier(tier)), figures.peak_bytes, figures.end_bytes, figures.capacity_bytes, {}};
     for (const tpu::EmulatedFailure& failure : run.emulation.failures)
       if (failure.tier == tier) row.over_bytes = std::max(row.over_bytes.value_or(0), excess_of(failure));
     // A job ends at the first refused request; all of it may need far more.
     if (tier == tpu::Tier::hbm && row.over_bytes) row.over_bytes = std::max(*row.over_bytes, program_over_of(run));
     const bool is_inside = tier == tpu::Tier::temporaries || tier == tpu::Tier::windows;
-    if ((figures.is_used || row.over_bytes) && !is_inside && tier != tpu::Tier::gpu) rows.push_back(std::move(row));
+    const bool is_shown = figures.is_used || row.over_bytes || tier == tpu::Tier::hbm;
+    if (is_shown && !is_inside && tier != tpu::Tier::gpu) rows.push_back(std::move(row));
   }
   return rows;
 }
@@ -258,8 +259,8 @@ std::string text_from_room(const TierRow& row) {
 namespace {
 
 // For a program whose values may be in VMEM: the copies of one run, and their sum over all runs.
-void add_space_figures(const tpu::ProgramMemory& memory, const tpu::SpaceFigures& all, const std::string& of,
-                       std::vector<WorkloadFigure>& figures) {
+void add_space_figures(const tpu::Program& program, const tpu::ProgramMemory& memory, const tpu::SpaceFigures& all,
+                       const std::string& of, std::vector<WorkloadFigure>& figures) {
   if (memory.vmem_share_bytes == 0) return;
   const tpu::Assignment& spaces = memory.spaces;
   const auto add = [&](const char* name, std::uint64_t value, FigureUnit unit, std::string note = {}) {
@@ -268,6 +269,15 @@ void add_space_figures(const tpu::ProgramMemory& memory, const tpu::SpaceFigures
   add("in VMEM", spaces.heap_bytes, FigureUnit::bytes,
       fmt::format("of {} for its values; assumed: what TPU's compiler sets is not published",
                   text_from_bytes(memory.vmem_share_bytes)));
+  std::string kept;
+  std::uint64_t kept_bytes = 0;
+  for (const tpu::Residence& residence : spaces.residences)
+    if (residence.is_from_last_run) {
+      const tpu::Array& array = program.values[residence.value].array;
+      kept += (kept.empty() ? "" : ", ") + printable(array.name);
+      kept_bytes += array.shard.bytes;
+    }
+  add("kept there", kept_bytes, FigureUnit::bytes, "from run to run: " + (kept.empty() ? "nothing" : kept));
   add("prefetches", spaces.prefetches, FigureUnit::count, "in a run");
   add("prefetched", spaces.prefetched_bytes, FigureUnit::bytes);
   add("evictions", spaces.evictions, FigureUnit::count, "in a run");
@@ -309,15 +319,23 @@ std::vector<WorkloadFigure> compute_workload_figures(const EmulatedWorkload& run
     if (memory.host_temp_bytes > 0) add("temp on host", memory.host_temp_bytes);
     if (memory.vmem_bytes > 0) add("temp in VMEM", memory.vmem_bytes);
     add("code", memory.code_bytes, memory.code_bytes ? "from the workload file" : "unknown; the file can give it");
-    add("needed", memory.needed_bytes());
-    add_space_figures(memory, run.emulation.spaces[i], of, figures);
+    const std::uint64_t needed = memory.needed_bytes();
+    add("needed", needed, text_from_spare(signed_from(run.workload.generation->hbm_usable.value) - signed_from(needed)));
+    if (memory.unused_donation_bytes > 0)
+      add("donated for nothing", memory.unused_donation_bytes, "no output has such a shape");
+    add_space_figures(run.workload.programs[i], memory, run.emulation.spaces[i], of, figures);
   }
   for (const tpu::KernelFigures& kernel : run.emulation.kernels) {
     const std::string of = "kernel " + printable(run.workload.pipelines[kernel.pipeline].name);
     // A repeated kernel has the same figures.
     if (std::any_of(figures.begin(), figures.end(), [&](const WorkloadFigure& each) { return each.of == of; }))
       continue;
-    figures.push_back({of, "VMEM", kernel.vmem_bytes, FigureUnit::bytes, {}});
+    figures.push_back({of, "VMEM", kernel.vmem_bytes, FigureUnit::bytes,
+                       "the limit for a kernel is " + text_from_bytes(kernel.limit_bytes)});
+    figures.push_back({of, "steps", run.workload.pipelines[kernel.pipeline].steps, FigureUnit::count, {}});
+    figures.push_back({of, "copies in", kernel.run.copies_in, FigureUnit::count, {}});
+    figures.push_back({of, "copies out", kernel.run.copies_out, FigureUnit::count, {}});
+    figures.push_back({of, "copies skipped", kernel.run.skipped, FigureUnit::count, "the block was there already"});
     figures.push_back({of, "time", kernel.run.time_ns, FigureUnit::ns, "modelled"});
     figures.push_back({of, "stalls", kernel.run.stall_ns, FigureUnit::ns, "modelled"});
   }
@@ -327,8 +345,10 @@ std::vector<WorkloadFigure> compute_workload_figures(const EmulatedWorkload& run
     figures.push_back(
         {"workload", "skipped", all.skipped_runs.size(), FigureUnit::count, "runs, for want of an argument"});
   figures.push_back({"workload", "refused", all.failures.size(), FigureUnit::count, "requests"});
+  if (all.evictions > 0)
+    figures.push_back({"workload", "evictions", all.evictions, FigureUnit::count, "of loaded programs"});
   if (run.workload.options.has_gpu)
-    figures.push_back({"GPU's pool", "refused", all.gpu_failures.size(), FigureUnit::count, "requests"});
+    figures.push_back({"workload", "refused by a GPU's pool", all.gpu_failures.size(), FigureUnit::count, "requests"});
   return figures;
 }
 

@@ -48,7 +48,7 @@ std::string text_from_spare(std::int64_t spare_bytes);
 // left; for HBM, by how much the largest program as a whole does if that is more.
 struct TierRow {
   std::string name;
-  std::uint64_t peak_bytes = 0;
+  std::uint64_t peak_bytes = 0, end_bytes = 0;
   std::optional<std::uint64_t> capacity_bytes, over_bytes;
 };
 std::vector<TierRow> compute_tier_rows(const EmulatedWorkload& run);

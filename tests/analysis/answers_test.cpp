@@ -8,9 +8,11 @@
 
 #include "analysis/answers/diff.h"
 #include "analysis/answers/failure.h"
+#include "analysis/answers/fit.h"
 #include "analysis/answers/savings.h"
 #include "analysis/answers/top.h"
 #include "analysis/answers/what_if.h"
+#include "analysis/answers/workload.h"
 #include "analysis/document/html.h"
 #include "analysis/document/json.h"
 #include "analysis/document/text.h"
@@ -70,6 +72,22 @@ std::vector<Described> describe_replays(const Source& source) {
     const auto savings = compute_savings(trace, heap, {words.by, 1024}, &control);
     if (savings) all.push_back({by, describe_savings({trace, heap, "a heap", words, *savings, no_pool, 0})});
   }
+  return all;
+}
+
+// An emulated workload: unmodified, on a generation where it may not fit, and whether it fits elsewhere.
+std::vector<Described> describe_workloads(const Source& source) {
+  if (!source.workload) return {};
+  const OpenedWorkload& opened = *source.workload;
+  const auto targets = targets_from({"v2", "v5e"}, {"v5e:2x2"});
+  const auto changed = change_workload(opened, {{"generation", "v2"}});
+  const auto fit = fit_workload(opened, *targets);
+  std::vector<Described> all{{"workload", describe_workload(*opened.now, nullptr)}};
+  if (changed) all.push_back({"changed workload", describe_workload(*changed->now, opened.now.get())});
+  if (!fit) return all;
+  all.push_back({"fit", describe_fits({judged_from(refusal("its need is unknown", {}), "another file", *targets),
+                                       judged_from(*fit, opened, "a file")},
+                                      *targets)});
   return all;
 }
 
@@ -227,6 +245,7 @@ TEST(Answers, of_every_sample_says_the_same_in_every_form) {
     ++files;
     std::vector<Described> all = describe_all(*source);
     for (Described& one : describe_replays(*source)) all.push_back(std::move(one));
+    for (Described& one : describe_workloads(*source)) all.push_back(std::move(one));
     if (before)
       for (Described& one : describe_changes(*before, *source)) all.push_back(std::move(one));
     for (const Described& one : all) {

@@ -195,7 +195,7 @@ TEST_F(BlocksView, events_stand_around_the_moment_and_a_click_goes_to_one) {
     ASSERT_TRUE(wait_until_idle(hand));
     const gui::EventsAnswer& events = *state().answers().events.value;
     ASSERT_EQ(54U, events.rows.size());
-    hand.ItemClick("//Events/events/$$21/##event");
+    hand.ItemClick("//Events/events/$$21/##row");
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_EQ(22U, state().answers().moment.value->moment.positions[0]) << "just after the event";
     hand.KeyPress(ImGuiMod_Ctrl | ImGuiKey_C);

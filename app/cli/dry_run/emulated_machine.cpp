@@ -88,13 +88,17 @@ Result<EmulatedMachine> tpu_slice_from(const allocator::tpu::Generation& generat
 }
 
 std::string tpu_table(const Terminal& terminal) {
-  std::vector<std::vector<std::string>> rows;
+  std::vector<std::vector<Value>> rows;
   for (const allocator::tpu::Generation& one : allocator::tpu::all_generations())
-    rows.push_back({std::string(one.name), text_from_bytes(one.hbm_usable.value),
-                    one.devices_per_chip == 1 ? "chip" : "core", fmt::format("{}:{}", one.name, one.smallest_topology),
-                    std::string(one.jax_kind)});
-  return text_from_columns({{"TPU"}, {"HBM", true}, {"of a"}, {"smallest slice"}, {"name in JAX"}}, rows,
-                           terminal.style());
+    rows.push_back({std::string(one.name), one.hbm_usable.value, one.devices_per_chip == 1 ? "chip" : "core",
+                    fmt::format("{}:{}", one.name, one.smallest_topology), std::string(one.jax_kind)});
+  return text_from_table({.columns = {{.title = "TPU"},
+                                      {.title = "HBM", .unit = Unit::bytes},
+                                      {.title = "Of a"},
+                                      {.title = "Smallest slice"},
+                                      {.title = "Name in JAX"}},
+                          .rows = std::move(rows)},
+                         TextStyle{.paint = terminal.style().paint, .shows_all = true});
 }
 
 }  // namespace

@@ -1,15 +1,14 @@
 // hbmscope replay: plays recorded requests into an allocator that makes the same decisions as the original.
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "allocator/reference/replay/check_places.h"
+#include "analysis/answers/replay.h"
 #include "analysis/read/requests/replay_recorder.h"
-#include "analysis/write/json.h"
 #include "analysis/write/recording.h"
+#include "app/cli/answer_text.h"
 #include "app/cli/cli.h"
 #include "app/cli/load.h"
 #include "app/cli/export/output_file.h"
-#include "app/cli/dry_run/replay.h"
 #include "app/cli/dry_run/replay_plan.h"
 #include "app/cli/dry_run/replay_reports.h"
 #include "app/cli/terminal.h"
@@ -78,9 +77,11 @@ int run_replay(const ReplayOptions& options) {
     answers.result = std::move(*result);
   }
   if (options.time) answers.speed = allocator::measure_speed(plan->stream, plan->options);
-  const std::string text =
-      options.json ? text_from_json(json_from_replay(answers)) : text_from_replay(answers, Terminal::of_stdout());
-  if (!print_to_stdout(text)) return exit_unreadable;
+  const Document document = describe_replay(answers);
+  const Result<std::string> text = options.json ? text_from_answer(document, {}, 0)
+                                                : text_from_document(document, Terminal::of_stdout().style());
+  if (!text) return fail(text.error());
+  if (!print_to_stdout(*text)) return exit_unreadable;
   return answers.check && answers.check->difference ? exit_gate_failed : exit_ok;
 }
 

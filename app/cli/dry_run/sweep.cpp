@@ -19,12 +19,12 @@
 #include "app/cli/dry_run/dry_run.h"
 #include "app/cli/dry_run/emulated_machine.h"
 #include "app/cli/dry_run/emulated_program.h"
-#include "app/cli/load.h"
-#include "app/cli/jobs/run.h"
 #include "app/cli/dry_run/sweep_axis.h"
 #include "app/cli/dry_run/sweep_runs.h"
-#include "app/cli/terminal.h"
 #include "app/cli/dry_run/tpu_program.h"
+#include "app/cli/jobs/run.h"
+#include "app/cli/load.h"
+#include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -32,23 +32,23 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
+// Unknown if the object does not have it, or is none.
+Value bytes_at(const Json& object, const char* key) {
+  return object.is_object() && object.contains(key) && object[key].is_number() ? Value(object[key].get<std::uint64_t>())
+                                                                               : Value();
+}
+
 // The largest of a framework's figures, as the processes of a job do about the same.
-std::string largest_cell(const Json* device, const char* key) {
-  std::uint64_t bytes = 0;
-  if (device != nullptr)
-    for (const Json& framework : (*device)["frameworks"])
-      if (framework[key].is_number()) bytes = std::max(bytes, framework[key].get<std::uint64_t>());
-  return bytes == 0 ? "–" : text_from_bytes(bytes);
+Value largest_of(const Json& device, const char* key) {
+  Value largest;
+  if (device.is_object())
+    for (const Json& framework : device["frameworks"])
+      if (const Value bytes = bytes_at(framework, key); is_less(largest, bytes)) largest = bytes;
+  return largest;
 }
 
 bool is_of_tpus(const SweepRun& run) {
   return run.verdict.is_object() && run.verdict.contains("tpu");
-}
-
-// For a TPU's peak; a dash on a GPU.
-std::string tpu_cell(const Json* device, const char* key) {
-  if (device == nullptr || !device->contains("tpu")) return "–";
-  return text_from_bytes((*device)["tpu"][key].get<std::uint64_t>());
 }
 
 // " by 2.15 GiB": what is missing on a TPU, as far as it is known.
@@ -122,6 +122,7 @@ class Sweep {
     for (auto& runs : of_device) std::move(runs.begin(), runs.end(), std::back_inserter(runs_));
   }
 
+  Table table() const;  // It must not outlive the sweep.
   std::string text() const;
   Json json() const;
   bool has_all_verdicts() const {
@@ -208,39 +209,43 @@ class Sweep {
   std::vector<Largest> largest_;  // By device; empty without --largest.
 };
 
-std::string Sweep::text() const {
-  const bool has_tpus = std::any_of(runs_.begin(), runs_.end(), is_of_tpus);
-  const bool has_gpus = std::any_of(runs_.begin(), runs_.end(),
-                                    [](const SweepRun& run) { return run.verdict.is_object() && !is_of_tpus(run); });
-  std::vector<TextColumn> columns{{"device"}};
-  for (const SweepAxis& axis : axes_) columns.push_back({axis.name, true});
-  columns.push_back({"peak", true});
-  if (has_gpus) columns.insert(columns.end(), {{"pool", true}, {"in use at most", true}});
-  if (has_tpus) columns.insert(columns.end(), {{"loaded programs", true}, {"padding", true}});
-  columns.push_back({"verdict"});
-  for (const char* title : {"host memory", "time"}) columns.push_back({title, true});
-  std::vector<std::vector<std::string>> rows;
-  std::uint64_t context_bytes = 0;
+Table Sweep::table() const {
+  Table table{.columns = {{.title = "Device"}}, .shown = runs_.size()};
+  for (const SweepAxis& axis : axes_) table.columns.push_back({.title = axis.name, .unit = Unit::count});
+  const std::size_t verdict = table.columns.size() + 5;
+  for (const char* title : {"Peak", "Pool", "In use at most", "Loaded programs", "Padding"})
+    table.columns.push_back({.title = title, .unit = Unit::bytes});
+  table.columns.push_back({.title = "Verdict"});
+  table.columns.push_back({.title = "Host memory", .unit = Unit::bytes});
+  table.columns.push_back({.title = "Time", .unit = Unit::count});
+  std::vector<std::vector<Value>> rows;
+  std::vector<Tone> tones;
   for (const SweepRun& run : runs_) {
-    std::vector<std::string> row{run.device};
-    for (const SweepValue& value : run.values) row.push_back(printable(value.value));
-    const Json* device = run.fullest_device();
-    row.push_back(device != nullptr ? text_from_bytes((*device)["peak_bytes"].get<std::uint64_t>()) : "–");
-    if (has_gpus) {
-      row.push_back(largest_cell(device, "peak_pool_bytes"));
-      row.push_back(largest_cell(device, "peak_in_use_bytes"));
-    }
-    if (has_tpus) {
-      row.push_back(tpu_cell(device, "program_bytes"));
-      row.push_back(tpu_cell(device, "padding_bytes"));
-    }
-    row.push_back(verdict_cell(run) + (run.is_confirmed ? " (without --quick)" : ""));
-    row.push_back(run.verdict.is_object() ? text_from_bytes(run.verdict["host_peak_bytes"].get<std::uint64_t>()) : "–");
-    row.push_back(run.has_started ? fmt::format("{:.1f} s", run.seconds) : "–");
-    rows.push_back(std::move(row));
-    if (device != nullptr) context_bytes = (*device)["context_bytes"].get<std::uint64_t>();
+    auto& row = rows.emplace_back(std::vector<Value>{run.device});
+    for (const SweepValue& value : run.values) row.emplace_back(value.value);
+    const Json* fullest = run.fullest_device();
+    const Json device = fullest != nullptr ? *fullest : Json(),
+               tpu = device.is_object() ? device.value("tpu", Json()) : Json();
+    row.insert(
+        row.end(),
+        {bytes_at(device, "peak_bytes"), largest_of(device, "peak_pool_bytes"), largest_of(device, "peak_in_use_bytes"),
+         bytes_at(tpu, "program_bytes"), bytes_at(tpu, "padding_bytes"),
+         verdict_cell(run) + (run.is_confirmed ? " (without --quick)" : ""), bytes_at(run.verdict, "host_peak_bytes"),
+         run.has_started ? Value(fmt::format("{:.1f} s", run.seconds)) : Value()});
+    tones.push_back(run.outcome() == "fits" ? Tone::good : run.outcome() == "out of memory" ? Tone::bad : Tone::plain);
   }
-  std::string text = text_from_columns(columns, rows, Terminal::of_stdout().style());
+  table.rows = std::move(rows);
+  table.cell_tone = [tones, verdict](std::size_t row, std::size_t column) {
+    return column == verdict ? tones[row] : Tone::plain;
+  };
+  return table;
+}
+
+std::string Sweep::text() const {
+  std::uint64_t context_bytes = 0;
+  for (const SweepRun& run : runs_)
+    if (const Json* device = run.fullest_device()) context_bytes = (*device)["context_bytes"].get<std::uint64_t>();
+  std::string text = text_from_table(table(), Terminal::of_stdout().style());
   for (std::size_t i = 0; i < largest_.size(); ++i) {
     const auto& [value, why_unknown] = largest_[i];
     const std::string& name = axes_.front().name;
@@ -255,7 +260,7 @@ std::string Sweep::text() const {
     if (std::any_of(runs_.begin(), runs_.end(), [&](const SweepRun& run) { return has_doubt(run, doubt.name); }))
       text += fmt::format("{} {}; without the sweep, or with --json, the lines are named.\n", doubt.mark, doubt.text);
   if (context_bytes != 0) text += text_from_assumptions(context_bytes) + "\n";
-  if (has_tpus) text += std::string(tpu_assumptions) + "\n";
+  if (std::any_of(runs_.begin(), runs_.end(), is_of_tpus)) text += std::string(tpu_assumptions) + "\n";
   return text + fmt::format("Recordings and output: {}; hbmscope report --series {} compares them\n",
                             printable(work_.folder()), printable(work_.folder()));
 }

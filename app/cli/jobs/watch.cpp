@@ -26,7 +26,6 @@
 #include "analysis/write/json_trace.h"
 #include "analysis/write/metrics.h"
 #include "app/cli/cli.h"
-#include "app/cli/figure_text.h"
 #include "app/cli/jobs/find_job.h"
 #include "app/cli/load.h"
 #include "app/cli/jobs/metrics_server.h"

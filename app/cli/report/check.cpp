@@ -27,32 +27,12 @@ std::string head_text(const Source& source) {
                      text_from_bytes(static_cast<std::int64_t>(profile.inflated_bytes)));
 }
 
-std::string check_text(const Source& source, const Terminal& terminal) {
-  const Profile& profile = *source.profile;
-  std::string text = terminal.paint(head_text(source), Ink::bold) + "\n";
-  std::size_t width = 4;
-  for (const ImportStatistic& statistic : profile.import.rows()) width = std::max(width, statistic.name.size());
-  text += terminal.paint(fmt::format("{}  {:>8}  {:>12}  what it means", pad_right("name", width), "severity", "count"),
-                         Ink::dim) +
-          "\n";
-  for (const ImportStatistic& statistic : profile.import.rows()) {
-    const Ink ink = statistic.severity >= Severity::warning ? Ink::bad : Ink::plain;
-    std::string line = fmt::format("{}  {}  {:>12}", pad_right(statistic.name, width),
-                                   terminal.paint(pad_left(text_from_severity(statistic.severity), 8), ink),
-                                   text_from_count(statistic.count));
-    if (!statistic.remedy.empty()) line += "  " + statistic.remedy;
-    if (!statistic.example.empty()) line += fmt::format(" First: {}.", printable(statistic.example));
-    text += line + "\n";
-  }
-  return text;
-}
-
 }  // namespace
 
 int run_check(const CheckOptions& options) {
   const auto files = expand_files(options.files);
   if (!files) return fail(files.error());
-  const Terminal terminal = Terminal::of_stdout();
+  const TextStyle style = Terminal::of_stdout().style();
   nlohmann::ordered_json json = {{"schema", json_schema}, {"files", nlohmann::ordered_json::array()}};
   std::string text;
   int code = exit_ok;
@@ -68,7 +48,8 @@ int run_check(const CheckOptions& options) {
     }
     const Source& source = sources->front();
     const Profile& profile = *source.profile;
-    text += (text.empty() ? "" : "\n") + check_text(source, terminal);
+    text += (text.empty() ? "" : "\n") +
+            text_from_document(Document{.title = head_text(source)}.add(describe_import(profile.import)), style);
     json["files"].push_back({{"file", file.path},
                              {"format", source.trace ? source.trace->format : "pprof"},
                              {"file_bytes", profile.file_bytes},

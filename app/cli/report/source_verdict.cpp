@@ -3,24 +3,32 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/answers/dry_run.h"
+#include "analysis/answers/workload.h"
 #include "analysis/document/json.h"
 #include "analysis/document/text.h"
 #include "analysis/read/tpu_workload/open_workload.h"
-#include "app/cli/tpu/tpu_run.h"
 
 namespace hbmscope::cli {
 
+namespace {
+
+// Without parts: there is none.
+Document describe_verdict(const Source& source) {
+  if (!source.workload) return source.trace ? describe_recorded_verdict(*source.trace) : Document();
+  Document verdict = describe_workload_verdict(compute_workload_verdict(*source.workload->now));
+  verdict.key = "workload";
+  return verdict;
+}
+
+}  // namespace
+
 std::string verdict_text(const Source& source, const Terminal& terminal) {
-  if (source.workload) return text_from_verdict(*source.workload->now, terminal) + "\n";
-  const std::string text =
-      source.trace ? text_from_document(describe_recorded_verdict(*source.trace), terminal.style()) : "";
+  const std::string text = text_from_document(describe_verdict(source), terminal.style());
   return text.empty() ? text : text + "\n";
 }
 
 nlohmann::ordered_json with_verdict(nlohmann::ordered_json json, const Source& source) {
-  if (source.workload) json["workload"] = json_from_verdict(*source.workload->now);
-  if (!source.trace) return json;
-  const Document verdict = describe_recorded_verdict(*source.trace);
+  const Document verdict = describe_verdict(source);
   if (!verdict.parts.empty()) json[verdict.key] = json_from_document(verdict);
   return json;
 }

@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/document/json.h"
 #include "analysis/query/failure_facts.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/read/file_bytes.h"
@@ -27,15 +28,14 @@
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
-#include "analysis/write/json_optional.h"
 #include "analysis/write/json_trace.h"
 #include "analysis/write/recording.h"
-#include "app/cli/jobs/child_process.h"
 #include "app/cli/cli.h"
-#include "app/cli/figure_text.h"
-#include "app/cli/load.h"
 #include "app/cli/export/output_file.h"
+#include "app/cli/jobs/child_process.h"
+#include "app/cli/load.h"
 #include "app/cli/temporary_folder.h"
+#include "app/cli/terminal.h"
 #include "app/cli/tpu/tpu.h"
 #include "app/cli/tpu/tpu_compile_driver.h"
 #include "app/cli/tpu/tpu_fit.h"
@@ -243,53 +243,63 @@ Compiled read_refusal(const std::string& topology, const Json& answer) {
   return compiled;
 }
 
-std::string text_of(const std::vector<Compiled>& all, const Terminal& terminal) {
-  std::vector<FitRow> rows;
-  std::size_t width = 10;
-  std::string name;
+// One row for each topology.
+Table describe_compiled(const std::vector<Compiled>& all) {
+  Table table{.columns = {{.key = "topology", .title = "Device"},
+                          {.key = "fits", .unit = Unit::flag},
+                          {.key = "name"},
+                          {.key = "argument_bytes", .title = "Argument", .unit = Unit::bytes},
+                          {.key = "output_bytes", .title = "Output", .unit = Unit::bytes},
+                          {.key = "alias_bytes", .title = "Alias", .unit = Unit::bytes},
+                          {.key = "temp_bytes", .title = "Temp", .unit = Unit::bytes},
+                          {.key = "generated_code_bytes", .title = "Code", .unit = Unit::bytes},
+                          {.key = "host_temp_bytes", .unit = Unit::bytes},
+                          {.key = "needed_bytes", .title = "Needed", .unit = Unit::bytes},
+                          {.key = "usable_bytes", .title = "Usable", .unit = Unit::bytes},
+                          {.key = "spare_bytes", .unit = Unit::bytes},
+                          {.title = "Verdict"}},
+              .shown = all.size()};
+  std::vector<std::vector<Value>> rows;
   for (const Compiled& compiled : all) {
-    rows.push_back(compiled.row);
-    width = std::max(width, display_width(printable(compiled.topology)));
-    if (compiled.fit && name.empty()) name = compiled.fit->program.name;
+    const auto bytes = [&](const char* key) {
+      return compiled.fit ? Value(compiled.memory.value(key, std::uint64_t{0})) : Value();
+    };
+    const FitRow& row = compiled.row;
+    rows.push_back({valid_utf8(compiled.topology), compiled.fit.has_value(),
+                    compiled.fit ? value_of(valid_utf8(compiled.fit->program.name)) : Value(), bytes("argument"),
+                    bytes("output"), bytes("alias"), bytes("temp"), bytes("generated_code"), bytes("host_temp"),
+                    value_of(row.needed_bytes), value_of(row.usable_bytes), value_of(row.spare_bytes), row.room});
   }
-  std::string text =
-      terminal.paint(printable(name.empty() ? "the program" : name), Ink::bold) + ", according to the compiler\n";
-  const auto line = [&](const std::string& first, const std::vector<std::string>& cells) {
-    std::string row = pad_right(first, width);
-    for (const std::string& cell : cells) row += " " + pad_left(cell, 10);
-    return row;
+  table.rows = std::move(rows);
+  table.cell_tone = [cells = table.rows](std::size_t row, std::size_t column) {
+    return column < 12 ? Tone::plain : cells.cell(row, 1) == Value(true) ? Tone::good : Tone::bad;
   };
-  text += terminal.paint(line("device", {"argument", "output", "alias", "temp", "code", "needed", "usable"}), Ink::dim);
-  text += "\n";
-  for (const Compiled& compiled : all) {
-    std::vector<std::string> cells;
-    for (const char* key : {"argument", "output", "alias", "temp", "generated_code"})
-      cells.push_back(compiled.fit ? text_from_bytes(compiled.memory.value(key, std::uint64_t{0})) : "–");
-    for (const auto& bytes : {compiled.row.needed_bytes, compiled.row.usable_bytes})
-      cells.push_back(text_or_dash(bytes));
-    text += line(printable(compiled.topology), cells) + "  " +
-            terminal.paint(compiled.row.room, compiled.fit ? Ink::good : Ink::bad) + "\n";
-  }
-  text += text_from_advice(rows);
-  for (const Compiled& compiled : all)
-    if (!compiled.fit)
-      text += fmt::format("{} does not fit:\n{}", printable(compiled.topology), lines_of(compiled.failure, "  "));
-  return text;
+  return table;
 }
 
-Json json_of(const Compiled& compiled) {
-  Json json = {{"topology", valid_utf8(compiled.topology)}, {"fits", compiled.fit.has_value()}};
-  json["name"] = compiled.fit ? or_null(valid_utf8(compiled.fit->program.name)) : Json(nullptr);
-  for (const char* key : {"argument", "output", "alias", "temp", "generated_code", "host_temp"})
-    json[fmt::format("{}_bytes", key)] =
-        compiled.fit ? Json(compiled.memory.value(key, std::uint64_t{0})) : Json(nullptr);
-  json["needed_bytes"] = or_null(compiled.row.needed_bytes);
-  json["usable_bytes"] = or_null(compiled.row.usable_bytes);
-  json["spare_bytes"] = or_null(compiled.row.spare_bytes);
-  json["advice"] = json_from_advice(compiled.row.advice);
-  json["failures"] = compiled.failures;
-  if (!compiled.fit) json["text"] = valid_utf8(compiled.failure);
-  return json;
+std::string text_of(const std::vector<Compiled>& all) {
+  std::vector<FitRow> rows;
+  std::string name, refusals;
+  for (const Compiled& compiled : all) {
+    rows.push_back(compiled.row);
+    if (compiled.fit && name.empty()) name = compiled.fit->program.name;
+    if (!compiled.fit)
+      refusals += fmt::format("\n{} does not fit:\n{}", printable(compiled.topology), lines_of(compiled.failure, "  "));
+  }
+  Document document{.title = (name.empty() ? "the program" : name) + ", according to the compiler"};
+  document.add(describe_compiled(all));
+  add_advice(rows, document);
+  return text_from_document(document, Terminal::of_stdout().style()) + refusals;
+}
+
+Json json_of(const std::vector<Compiled>& all) {
+  Json rows = json_from_table(describe_compiled(all));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    rows[i]["advice"] = json_from_table(describe_advice(all[i].row.advice));
+    rows[i]["failures"] = all[i].failures;
+    if (!all[i].fit) rows[i]["text"] = valid_utf8(all[i].failure);
+  }
+  return {{"schema", json_schema}, {"compiled", std::move(rows)}};
 }
 
 // Includes the size of the code, which is not in the dump.
@@ -335,10 +345,7 @@ int run_tpu_compile(const TpuCompileOptions& options) {
     if (!compiled) return fail(compiled.error());
     all.push_back(std::move(*compiled));
   }
-  Json json = {{"schema", json_schema}, {"compiled", Json::array()}};
-  for (const Compiled& compiled : all) json["compiled"].push_back(json_of(compiled));
-  return print_to_stdout(options.json ? text_from_json(json) : text_of(all, Terminal::of_stdout())) ? exit_ok
-                                                                                                    : exit_unreadable;
+  return print_to_stdout(options.json ? text_from_json(json_of(all)) : text_of(all)) ? exit_ok : exit_unreadable;
 }
 
 }  // namespace hbmscope::cli

@@ -3,16 +3,14 @@
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "analysis/read/source/dump_folder.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
-#include "analysis/write/json.h"
 #include "analysis/write/recording.h"
 #include "app/cli/cli.h"
-#include "app/cli/load.h"
 #include "app/cli/export/output_file.h"
+#include "app/cli/load.h"
 #include "app/cli/tpu/tpu.h"
 #include "app/cli/tpu/tpu_fit.h"
 
@@ -61,9 +59,7 @@ int run_tpu_import(const TpuImportOptions& options) {
   if (auto allowed = check_output(*files, options.record); !allowed) return fail(allowed.error());
   const auto targets = targets_from(options.generations, {});
   if (!targets) return fail(targets.error());
-  const Terminal terminal = Terminal::of_stdout();
-  nlohmann::ordered_json json = {{"schema", json_schema}, {"programs", nlohmann::ordered_json::array()}};
-  std::string text;
+  std::vector<JudgedFile> programs;
   std::optional<Fit> largest;
   std::optional<Error> skipped;  // Even without a TPU, JAX compiles small programs for the CPU.
   for (const std::string& file : *files) {
@@ -73,16 +69,16 @@ int run_tpu_import(const TpuImportOptions& options) {
       continue;
     }
     if (!fit) return fail(fit.error());
-    text += (text.empty() ? "" : "\n") + text_from_fit(*fit, *targets, terminal);
-    json["programs"].push_back(json_from_fit(*fit, *targets));
+    programs.push_back(judged_from(*fit, *targets));
     if (!largest || fit->needed > largest->needed) largest = std::move(*fit);
   }
   if (!largest) return fail(*skipped);
   if (skipped) say("skipped programs that were compiled for a CPU or a GPU");
   if (!options.record.empty())
     if (auto recorded = record(*largest, options.record, options.max_size); !recorded) return fail(recorded.error());
-  text += fit_caveat;
-  return print_to_stdout(options.json ? text_from_json(json) : text) ? exit_ok : exit_unreadable;
+  const auto text = text_from_fits(programs, *targets, options.json);
+  if (!text) return fail(text.error());
+  return print_to_stdout(*text) ? exit_ok : exit_unreadable;
 }
 
 }  // namespace hbmscope::cli

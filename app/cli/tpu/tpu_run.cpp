@@ -6,17 +6,19 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/answers/workload.h"
 #include "analysis/read/source/formats.h"
 #include "analysis/read/source/read_source.h"
 #include "analysis/read/tpu_workload/open_workload.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
-#include "analysis/write/json.h"
 #include "analysis/write/recording.h"
+#include "app/cli/answer_text.h"
 #include "app/cli/cli.h"
+#include "app/cli/export/output_file.h"
 #include "app/cli/load.h"
 #include "app/cli/open.h"
-#include "app/cli/export/output_file.h"
+#include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -95,12 +97,20 @@ int run_tpu_workload(const TpuRunOptions& options) {
   const EmulatedWorkload& run = *changed->now;
   const EmulatedWorkload* unmodified = changes->size() > kept ? written.now.get() : nullptr;
   if (auto saved = write_outputs(*changed, options); !saved) return fail(saved.error());
-  if (!options.json)
-    return print_to_stdout(text_from_emulation(run, unmodified, Terminal::of_stdout())) ? exit_ok : exit_unreadable;
-  nlohmann::ordered_json json = {{"schema", json_schema}, {"file", valid_utf8(written.parsed.name())}};
-  json.update(json_from_emulation(run));
-  json["as_written"] = unmodified != nullptr ? json_from_emulation(*unmodified) : nlohmann::ordered_json(nullptr);
-  return print_to_stdout(text_from_json(json)) ? exit_ok : exit_unreadable;
+  Document document = describe_workload(run, unmodified);
+  if (unmodified == nullptr) {
+    document.add(Absent{"as_written"});
+  } else {
+    Document written_document = describe_workload(*unmodified, nullptr);
+    written_document.key = "as_written";
+    written_document.audience = Audience::programs;
+    document.add(std::move(written_document));
+  }
+  const Result<std::string> text = options.json
+                                       ? text_from_answer(document, {{"file", valid_utf8(written.parsed.name())}}, 0)
+                                       : text_from_document(document, Terminal::of_stdout().style());
+  if (!text) return fail(text.error());
+  return print_to_stdout(*text) ? exit_ok : exit_unreadable;
 }
 
 int open_tpu_workload(const TpuRunOptions& options, const OpenWindow& open_window) {

@@ -58,7 +58,7 @@ struct SummaryAnswer {
   std::vector<UserCodeRow> user_code;  // By the code that allocated it, largest first.
   // For a trace; empty if the job did not say.
   std::vector<CategoryRow> categories;
-  std::vector<HolderRow> holders;
+  std::shared_ptr<const Document> tables;  // What holds the memory.
 };
 struct TreeAnswer {
   std::shared_ptr<const ProfileView> view;

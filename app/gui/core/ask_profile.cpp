@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "analysis/answers/summary.h"
 #include "analysis/answers/top.h"
+#include "analysis/model/device_name.h"
 #include "analysis/query/block_find.h"
 #include "analysis/query/block_list.h"
 #include "analysis/query/block_list_rows.h"
@@ -78,6 +80,7 @@ void ask_summary(Answering& asking, const AnswerKey& base) {
              [view = asking.answers().view.value, moment, filter = asking.position().request.where,
               heaps = heaps_in_scope(asking.state())](Work& work) -> Computed<SummaryAnswer> {
                auto answer = std::make_shared<SummaryAnswer>();
+               std::vector<HolderRow> holders;
                if (moment != nullptr) {
                  const auto places = find_block_places(*moment->trace, moment->states, filter, heaps, &work);
                  if (work.cancelled) return Failure(cancelled_error());
@@ -86,11 +89,22 @@ void ask_summary(Answering& asking, const AnswerKey& base) {
                    return (*places)[stream].by_slot[block.slot] == BlockPlace::passes;
                  };
                  answer->categories = compute_category_rows(*moment->trace, moment->states, counts);
-                 answer->holders = compute_holder_rows(*moment->trace, moment->states, counts);
+                 holders = compute_holder_rows(*moment->trace, moment->states, counts);
                }
                answer->summary = compute_summary(*view);
                answer->user_code = compute_user_code(*view);
-               const std::size_t bytes = 4096 + answer->user_code.size() * 200 + answer->holders.size() * 200;
+               const auto tables = std::make_shared<Document>();
+               const TopBase whole = whole_of(*view);
+               if (!answer->categories.empty()) tables->add(describe_categories(answer->categories, whole));
+               tables->add(describe_arrays(holders));
+               if (!answer->user_code.empty() && answer->user_code.front().has_place())
+                 tables->add(describe_user_code(*view, shared(answer->user_code), whole));
+               const auto unit = unit_of_amounts(*view);
+               tables->add(with_texts(describe_groups(answer->summary.by_device, "device", "Device", unit, whole), 0,
+                                      [](const std::string& name) { return parse_device_name(name).short_text(); }));
+               tables->add(describe_groups(answer->summary.by_kind, "kind", "Kind", unit, whole));
+               answer->tables = tables;
+               const std::size_t bytes = 4096 + answer->user_code.size() * 400 + holders.size() * 200;
                return {std::move(answer), bytes};
              });
 }

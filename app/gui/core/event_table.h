@@ -1,14 +1,13 @@
-// The events around the selected time as rows of text, for the window and for copying.
+// The events around the selected time.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
+#include "analysis/document/document.h"
 #include "analysis/query/event_rows.h"
 #include "analysis/trace/trace.h"
-#include "app/gui/core/table_text.h"
 
 namespace hbmscope::gui {
 
@@ -23,13 +22,7 @@ struct EventsAnswer {
   const Stream& of() const { return trace->streams[stream]; }
 };
 
-struct EventText {
-  std::string time, what, size, address, heap, by;
-  std::string tooltip;
-  bool is_failure = false;
-};
-EventText text_from_event(const EventsAnswer& answer, const EventRow& row);
-
-TextTable table_from_events(const EventsAnswer& answer);
+// A click on a row goes to the time just after the event.
+Table describe_events(const EventsAnswer& answer);
 
 }  // namespace hbmscope::gui

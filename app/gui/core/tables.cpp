@@ -63,22 +63,6 @@ std::vector<std::uint32_t> nodes_worth_listing(const CallTree& tree, std::uint32
   return listed;
 }
 
-TextTable table_from_summary(const ProfileSummary& summary, const ProfileView& view) {
-  TextTable table;
-  table.head = summary.headline;
-  for (const std::string& note : summary.notes) table.head += "\n" + note;
-  table.columns = {{"By"}, {"Name"}, {amount_title(view), true}, {"%", true}, {"Count", true}, {"Unknown size", true}};
-  const auto add = [&](std::string_view by, std::string_view name, const Weight& weight) {
-    table.rows.push_back({text_cell(by), text_cell(name), amount_cell(view, weight.bytes),
-                          share_cell(weight.bytes, view.total.bytes), count_cell(weight.count),
-                          count_cell(weight.unknown)});
-  };
-  for (const GroupRow& row : summary.by_device) add("device", name_or(row.name, "(unknown device)"), row.weight);
-  for (const GroupRow& row : summary.by_kind) add("kind", name_or(row.name, "(unknown kind)"), row.weight);
-  add("all", "total", summary.total);
-  return table;
-}
-
 TextTable table_from_listing(const SourceListing& listing, const ProfileView& view) {
   TextTable table;
   table.head = listing.path;

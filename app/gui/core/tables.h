@@ -16,7 +16,6 @@ TextTable table_from_nodes(const ProfileView& view, const CallTree& tree, std::s
 // The nodes below `root` with at least `smallest_share` of its weight, depth first: a flame graph as text.
 std::vector<std::uint32_t> nodes_worth_listing(const CallTree& tree, std::uint32_t root, double smallest_share);
 
-TextTable table_from_summary(const ProfileSummary& summary, const ProfileView& view);
 TextTable table_from_log(const log::LogExcerpt& log);
 TextTable table_from_listing(const SourceListing& listing, const ProfileView& view);
 // Regions and spans in address order, with the lines of code of the blocks.

@@ -50,7 +50,8 @@ ColumnSetup setup_of(const Column& column, bool is_where) {
   setup.rank = column.rank;
   if (column.is_hidden) setup.flags |= ImGuiTableColumnFlags_DefaultHide;
   if (is_number(column.unit)) {
-    setup.width = column.share > 0              ? (column.is_change ? 132 : 104)
+    setup.width = column.is_short               ? 24
+                  : column.share > 0            ? (column.is_change ? 116 : 104)
                   : column.unit == Unit::share  ? 66
                   : column.unit == Unit::bytes  ? 90
                   : column.unit == Unit::amount ? 90
@@ -63,7 +64,7 @@ ColumnSetup setup_of(const Column& column, bool is_where) {
   } else {
     setup.width = is_where ? 76 : column.width > 0 ? column.width : 110;
     setup.rank = is_where ? 1 : column.rank;
-    setup.share = column.unit == Unit::code && !is_where ? 3 : 2;
+    setup.share = column.unit == Unit::code && !is_where ? 3 : is_where || column.width == 0 ? 2 : setup.width / 55;
     setup.flags |= ImGuiTableColumnFlags_WidthStretch;
   }
   return setup;
@@ -175,13 +176,16 @@ void draw_stack(const CodeStack& stack) {
   ImGui::EndTooltip();
 }
 
-void draw_text_cell(const Look& look, const Table& table, std::size_t row, const std::string& words, bool is_dim,
+void draw_text_cell(const Look& look, const Table& table, std::size_t row, std::size_t column, const std::string& words,
                     bool is_toned) {
-  const Tone tone = is_toned && table.tone ? table.tone(row) : Tone::plain;
+  const Tone tone = table.cell_tone          ? table.cell_tone(row, column)
+                    : is_toned && table.tone ? table.tone(row)
+                                             : Tone::plain;
+  const bool is_dim = tone == Tone::dim || table.columns[column].is_dim || table.columns[column].unit == Unit::code;
   const bool has_color = tone == Tone::good || tone == Tone::bad;
   if (has_color)
     ImGui::PushStyleColor(ImGuiCol_Text, look.vec(tone == Tone::good ? Role::largest_free : Role::failure));
-  cell_text(words, is_dim && !has_color);
+  tone == Tone::strong ? bold_text(words) : cell_text(words, is_dim && !has_color);
   if (has_color) ImGui::PopStyleColor();
   if (const std::string meaning = table.row_meaning ? table.row_meaning(row) : ""; !meaning.empty()) tooltip(meaning);
 }
@@ -193,7 +197,8 @@ void draw_cell(const Look& look, const Table& table, std::size_t row, const Scre
   if (const auto* stack = std::get_if<CodeStack>(&value)) return draw_stack(*stack);
   if (const auto* place = std::get_if<CodeSite>(&value)) {
     if (!at.is_where) {
-      if (table.depth) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + look.px(12) * static_cast<float>(table.depth(row)));
+      if (table.depth)
+        ImGui::SetCursorPosX(ImGui::GetCursorPosX() + look.px(12) * static_cast<float>(table.depth(row)));
       return cell_text(place->function, place->is_library);
     }
     const std::string where = location_of(*place);
@@ -203,14 +208,13 @@ void draw_cell(const Look& look, const Table& table, std::size_t row, const Scre
   }
   if (at.is_where) return;
   const std::string text = text_of_cell(table, row, at.column);
-  if (!is_number(column.unit))
-    return draw_text_cell(look, table, row, text, column.is_dim || column.unit == Unit::code, is_toned);
+  if (!is_number(column.unit)) return draw_text_cell(look, table, row, at.column, text, is_toned);
   if (const auto share = find_share(table, row, at.column); share && column.is_change)
     delta_cell(look, *share, text, false);
   else if (share)
     bar_cell(look, *share, text, look.bar());
   else
-    right_text(text, column.is_dim);
+    right_text(text, column.is_dim || (table.cell_tone && table.cell_tone(row, at.column) == Tone::dim));
   if (const std::string exact = exact_text_of_cell(table, row, at.column); exact != text) tooltip(exact);
 }
 
@@ -267,17 +271,29 @@ class TableDrawer {
     return request_.is_selected ? request_.is_selected(row) : is_selected_by_default(state_, action);
   }
 
-  // Scrolls to a selection made in another view.
+  // Scrolls to a selection made in another view, or to the row that the view asks for.
   void follow_selection() {
+    if (request_.follow) {
+      if (rows_.shown_row == request_.follow) return;
+      const bool is_next = rows_.shown_row && *rows_.shown_row + 1 - *request_.follow <= 2;
+      rows_.shown_row = request_.follow;
+      return show_first([this](std::uint32_t row) { return row == *request_.follow; }, !is_next);
+    }
     if (state_.position().selection == rows_.shown_selection) return;
     rows_.shown_selection = state_.position().selection;
     if (state_.position().selection.empty() || !request_.fills_view) return;
-    const auto found = std::find_if(rows_.rows.begin(), rows_.rows.end(),
-                                    [&](std::uint32_t row) { return is_selected(row, action_of(row)); });
+    show_first([this](std::uint32_t row) { return is_selected(row, action_of(row)); }, false);
+  }
+
+  // `anyway`: even if the row is visible, so that there are rows around it.
+  template <class Is>
+  void show_first(const Is& is, bool anyway) {
+    const auto found = std::find_if(rows_.rows.begin(), rows_.rows.end(), is);
     if (found == rows_.rows.end()) return;
     const float height = look_.px(row_px), y = static_cast<float>(found - rows_.rows.begin()) * height;
     const float shown = ImGui::GetWindowHeight() - 2 * height;
-    if (y < ImGui::GetScrollY() || y > ImGui::GetScrollY() + shown) ImGui::SetScrollY(std::max(0.0F, y - shown / 3));
+    if (anyway || y < ImGui::GetScrollY() || y > ImGui::GetScrollY() + shown)
+      ImGui::SetScrollY(std::max(0.0F, y - shown / 3));
   }
 
   void draw_row(std::size_t row) {
@@ -288,13 +304,12 @@ class TableDrawer {
     for (int i = 0; i < columns(); ++i) {
       const ScreenColumn& at = columns_[static_cast<std::size_t>(i)];
       if (!ImGui::TableSetColumnIndex(i) && i > 0) continue;
-      if (i == 0 && action.kind != Action::Kind::none) {
+      if (i == 0 && (request_.click || action.kind != Action::Kind::none)) {
         const ImVec2 cursor = ImGui::GetCursorPos();
         if (ImGui::Selectable("##row", is_selected(row, action),
                               ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowOverlap))
-          apply_action(state_, action, request_.place, commands_);
-        if (action.kind == Action::Kind::select_code)
-          draw_frame_menu(state_, frame_of(action.place), commands_);
+          request_.click ? request_.click(row) : apply_action(state_, action, request_.place, commands_);
+        if (action.kind == Action::Kind::select_code) draw_frame_menu(state_, frame_of(action.place), commands_);
         ImGui::SetCursorPos(cursor);
       }
       if (!has_text && !is_number(table_.columns[at.column].unit) && request_.draw_mark) request_.draw_mark(row);
@@ -347,6 +362,7 @@ bool renew_rows(const Table& table, const std::shared_ptr<const void>& of, const
   if (rows.rows_of.lock() == of && rows.rows_find == find && of != nullptr) return false;
   rows.rows_of = of;
   rows.rows_find = find;
+  rows.shown_row.reset();
   find_rows(table, rows);
   return true;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,8 @@ struct TableState {
   std::string rows_find;
   int column = -1;  // The title that sorts; -1: the order of the answer.
   bool is_ascending = false;
-  FrameKey shown_selection;  // The one that the table last scrolled to.
+  FrameKey shown_selection;  // The one that the table last scrolled to, and the row of `TableRequest::follow`.
+  std::optional<std::size_t> shown_row;
 };
 
 // The heap and the time that actions refer to.
@@ -41,6 +43,8 @@ struct TableRequest {
   AnswerPlace place = {};
   // Instead of the default, which compares with the selection in other views.
   std::function<bool(std::size_t row)> is_selected = {};
+  std::function<void(std::size_t row)> click = {};      // Instead of the row's action.
+  std::optional<std::size_t> follow = {};               // Scrolls to this row when it is another one than before.
   std::function<void(std::size_t row)> draw_mark = {};  // Before the row's first text, such as its colour.
 };
 

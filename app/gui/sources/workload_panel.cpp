@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/answers/workload.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope::gui {
@@ -18,8 +19,12 @@ std::shared_ptr<const WorkloadAnswer> answer_of(std::shared_ptr<const OpenedWork
   answer->unmodified_fits = written.fits;
   answer->has_text_of_unmodified = have_same_words(answer->verdict, written);
   answer->tiers = compute_tier_rows(*opened->now);
-  answer->figures = compute_workload_figures(*opened->now);
-  answer->differences = compare_workloads(*opened->now, *opened->unmodified);
+  answer->memory = describe_tiers(answer->tiers);
+  std::vector<WorkloadDifference> figures = compare_workloads(*opened->now, *opened->unmodified);
+  if (opened->changes.empty())
+    for (const WorkloadFigure& each : compute_workload_figures(*opened->now))
+      figures.push_back({each.of, each.name, each, {}});
+  answer->figures = describe_figures(figures, {});
   answer->opened = std::move(opened);
   return answer;
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/document/document.h"
 #include "analysis/query/workload_verdict.h"
 #include "analysis/read/tpu_workload/open_workload.h"
 
@@ -22,8 +23,7 @@ struct WorkloadAnswer {
   // For the unmodified file; the latter: its verdict has the same words.
   bool unmodified_fits = true, has_text_of_unmodified = true;
   std::vector<TierRow> tiers;
-  std::vector<WorkloadFigure> figures;
-  std::vector<WorkloadDifference> differences;  // Differences from the file.
+  Table memory, figures;  // With changes, only figures that differ from the file.
 };
 std::shared_ptr<const WorkloadAnswer> answer_of(std::shared_ptr<const OpenedWorkload> opened);
 

@@ -6,12 +6,14 @@
 
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
+#include "app/gui/look/draw_table.h"
 
 namespace hbmscope::gui {
 
 struct EventsState {
-  std::shared_ptr<const EventsAnswer> followed;  // The answer in which the table last scrolled to the current time,
-  std::uint64_t followed_position = 0;           // and the position then.
+  std::shared_ptr<const EventsAnswer> of;  // Whose table it is.
+  Table table;
+  TableState rows;
   std::uint64_t copy_seen = 0;
 };
 

@@ -14,7 +14,6 @@
 #include "app/gui/look/draw_table.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
-#include "app/gui/look/table_columns.h"
 #include "app/gui/views/drawn_view.h"
 
 namespace hbmscope::gui {
@@ -100,38 +99,14 @@ void draw_plot(const AppState& state, const Look& look, const std::vector<Series
   ImPlot::EndPlot();
 }
 
-void draw_row(const AppState& state, const Look& look, const std::vector<SeriesPoint>& series, std::size_t index,
-              std::int64_t largest, CommandQueue& commands) {
-  const SeriesPoint& point = series[index];
-  ImGui::TableNextRow(0, look.px(24));
-  ImGui::PushID(static_cast<int>(index));
-  ImGui::TableNextColumn();
-  right_text(std::to_string(index + 1), true);
-  ImGui::TableNextColumn();
-  const Source* front = state.source();
-  const bool in_front = front != nullptr && front->profile && !front->profile->files.empty() &&
-                        front->profile->files.front() == point.file;
-  if (ImGui::Selectable(last_part(point.file).c_str(), in_front, ImGuiSelectableFlags_SpanAllColumns))
-    select_file(state, point, commands);
-  tooltip(point.file);
-  ImGui::TableNextColumn();
-  bar_cell(look, largest == 0 ? 0 : static_cast<double>(point.total.bytes) / static_cast<double>(largest),
-           text_from_bytes(point.total.bytes), look.bar());
-  ImGui::TableNextColumn();
-  if (index > 0) {
-    const std::int64_t change = point.total.bytes - series[index - 1].total.bytes;
-    if (change != 0) ImGui::PushStyleColor(ImGuiCol_Text, look.role(change > 0 ? Role::grown : Role::shrunk));
-    right_text(delta_text_from_bytes(change));
-    if (change != 0) ImGui::PopStyleColor();
-  }
-  ImGui::PopID();
-}
-
 }  // namespace
 
 void draw_totals(const AppState& state, TotalsState& totals, CommandQueue& commands) {
   if (!draw_answer_state(state, state.answers().series, "the totals")) return;
-  const std::vector<SeriesPoint>& series = *state.answers().series.value;
+  const auto answer = state.answers().series.value;
+  const std::vector<SeriesPoint>& series = *answer;
+  if (totals.of != answer) totals.table = describe_totals(series, "bytes");
+  totals.of = answer;
   const Look look(state);
   ImGui::AlignTextToFramePadding();
   text(text_from_count(static_cast<std::int64_t>(series.size())) + " files");
@@ -140,23 +115,16 @@ void draw_totals(const AppState& state, TotalsState& totals, CommandQueue& comma
   tooltip("Click a bar or a row to bring its file to the front.");
   draw_copy_menu(ViewKind::totals, commands);
   draw_plot(state, look, series, commands);
-  std::int64_t largest = 0;
-  for (const SeriesPoint& point : series) largest = std::max(largest, point.total.bytes);
-  if (ImGui::BeginTable("files", 4, ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY, size_of_last_table(look))) {
-    ImGui::TableSetupScrollFreeze(0, 1);
-    ImGui::TableSetupColumn("#", ImGuiTableColumnFlags_WidthFixed, look.px(24));
-    ImGui::TableSetupColumn("File", ImGuiTableColumnFlags_WidthStretch, 2);
-    ImGui::TableSetupColumn("Bytes", ImGuiTableColumnFlags_WidthFixed, look.px(104));
-    ImGui::TableSetupColumn("Change", ImGuiTableColumnFlags_WidthFixed, look.px(80));
-    table_headers(2, 4);
-    ImGuiListClipper clipper;
-    clipper.Begin(static_cast<int>(series.size()));
-    while (clipper.Step())
-      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
-        draw_row(state, look, series, static_cast<std::size_t>(i), largest, commands);
-    ImGui::EndTable();
-  }
-  if (take_copy(state, ViewKind::totals, totals.copy_seen)) copy_table(state, describe_totals(series, "bytes"), commands);
+  TableRequest request{.id = "files", .find = state.position().find};
+  const Source* front = state.source();
+  request.is_selected = [&](std::size_t row) {
+    return front != nullptr && front->profile && !front->profile->files.empty() &&
+           front->profile->files.front() == series[row].file;
+  };
+  request.click = [&](std::size_t row) { select_file(state, series[row], commands); };
+  const Table shown = with_texts(totals.table, totals.table.columns.size() - 1, last_part);
+  draw_table(state, look, shown, answer, totals.rows, request, commands);
+  if (take_copy(state, ViewKind::totals, totals.copy_seen)) copy_table(state, totals.table, totals.rows.rows, commands);
 }
 
 std::unique_ptr<DrawnView> make_totals() {

@@ -3,13 +3,20 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <vector>
 
+#include "analysis/query/summary.h"
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
+#include "app/gui/look/draw_table.h"
 
 namespace hbmscope::gui {
 
 struct TotalsState {
+  std::shared_ptr<const std::vector<SeriesPoint>> of;  // The files in the table.
+  Table table;
+  TableState rows;
   std::uint64_t copy_seen = 0;
 };
 

@@ -5,13 +5,14 @@
 
 #include <imgui.h>
 
+#include "analysis/answers/workload.h"
 #include "analysis/units/format.h"
 #include "app/gui/look/answer_state.h"
+#include "app/gui/look/draw_document.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/views/drawn_view.h"
 #include "app/gui/views/tpu/draw_workload_knobs.h"
-#include "app/gui/views/tpu/workload_table.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -79,95 +80,24 @@ void draw_verdict(const Look& look, const WorkloadAnswer& answer) {
     dim_text(answer.unmodified_fits ? "Unmodified, it fits." : "Unmodified, it does not fit.");
 }
 
-void draw_tiers(const Look& look, const WorkloadAnswer& answer) {
-  if (!ImGui::BeginTable("tiers", 5, ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingFixedFit)) return;
-  const float figure = ImGui::CalcTextSize("1,023.99 GiB").x;
-  ImGui::TableSetupColumn("Memory");
-  ImGui::TableSetupColumn("Peak", 0, figure);
-  ImGui::TableSetupColumn("Capacity", 0, figure);
-  ImGui::TableSetupColumn("Full", ImGuiTableColumnFlags_WidthFixed, look.px(120));
-  ImGui::TableSetupColumn("Room", ImGuiTableColumnFlags_WidthStretch, 1);
-  table_headers(1, 3);
-  for (const TierRow& row : answer.tiers) {
-    ImGui::TableNextRow();
-    ImGui::TableNextColumn();
-    text(row.name);
-    ImGui::TableNextColumn();
-    right_text(text_from_bytes(row.peak_bytes));
-    tooltip(exact_text_from_bytes(signed_from(row.peak_bytes)));
-    ImGui::TableNextColumn();
-    right_text(row.capacity_bytes ? text_from_bytes(*row.capacity_bytes) : "?", true);
-    if (!row.capacity_bytes) tooltip("Its size is not published, or it is host memory.");
-    ImGui::TableNextColumn();
-    if (row.capacity_bytes)
-      bar_cell(look, static_cast<double>(row.peak_bytes) / static_cast<double>(*row.capacity_bytes),
-               text_from_share(signed_from(row.peak_bytes), signed_from(*row.capacity_bytes)), look.bar());
-    ImGui::TableNextColumn();
-    row.over_bytes ? colored(look, Role::failure, "! " + text_from_room(row)) : dim_text(text_from_room(row));
-    if (row.over_bytes) tooltip("How much larger the largest failed request was than the memory available to it.");
-  }
-  ImGui::EndTable();
-}
-
-std::string text_of(const std::optional<WorkloadFigure>& figure) {
-  return figure ? text_from_figure(*figure) : "none";
-}
-
-std::string change_of(const WorkloadDifference& difference) {
-  if (!difference.now || !difference.was || !difference.now->value || !difference.was->value) return {};
-  const std::int64_t now = signed_from(*difference.now->value), was = signed_from(*difference.was->value);
-  switch (difference.now->unit) {
-    case FigureUnit::bytes: return delta_text_from_bytes(now - was);
-    case FigureUnit::ns: return delta_text_from_share(was, now);
-    case FigureUnit::count: return delta_text_from_count(now - was);
-  }
-  return {};
-}
-
-void draw_differences(const WorkloadAnswer& answer) {
-  const bool is_changed = !answer.opened->changes.empty();
-  if (is_changed && answer.differences.empty())
-    return dim_text(answer.has_text_of_unmodified ? "No figure differs from the unmodified workload."
-                                                  : "Only the verdict above differs from the unmodified workload.");
-  if (!ImGui::BeginTable("figures", is_changed ? 4 : 3, ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingFixedFit)) return;
-  const float figure = ImGui::CalcTextSize("+1,023.99 GiB").x;
-  ImGui::TableSetupColumn(is_changed ? "Differences" : "Cost");
-  ImGui::TableSetupColumn("Now", 0, figure);
-  if (is_changed) ImGui::TableSetupColumn("Unmodified", 0, figure);
-  ImGui::TableSetupColumn(is_changed ? "Change" : "", is_changed ? 0 : ImGuiTableColumnFlags_WidthStretch,
-                          is_changed ? figure : 1);
-  table_headers(1, is_changed ? 4 : 2);
-  const auto name = [](const std::string& of, const std::string& what) {
-    ImGui::TableNextRow();
-    ImGui::TableNextColumn();
-    text(of + ", " + what);
-    ImGui::TableNextColumn();
-  };
-  if (!is_changed)
-    for (const WorkloadFigure& each : answer.figures) {
-      name(each.of, each.name);
-      right_text(text_from_figure(each));
-      ImGui::TableNextColumn();
-      dim_text(each.note);
-    }
-  for (const WorkloadDifference& each : answer.differences) {
-    name(each.of, each.name);
-    right_text(text_of(each.now));
-    ImGui::TableNextColumn();
-    right_text(text_of(each.was), true);
-    ImGui::TableNextColumn();
-    right_text(change_of(each));
-  }
-  ImGui::EndTable();
-}
-
-void draw_answer(const Look& look, const WorkloadAnswer& answer) {
+void draw_answer(const AppState& state, const Look& look, const std::shared_ptr<const WorkloadAnswer>& kept,
+                 TpuViewState& view, CommandQueue& commands) {
+  const WorkloadAnswer& answer = *kept;
   draw_verdict(look, answer);
   ImGui::Spacing();
-  draw_tiers(look, answer);
+  draw_table(state, look, answer.memory, kept, view.memory, {.id = "memory", .fills_view = false}, commands);
   ImGui::Spacing();
-  draw_differences(answer);
   wrapped_text("Sizes, padding and packing are emulated, addresses of buffers are assumed, times are modelled.", true);
+  if (answer.figures.rows.empty())
+    dim_text(answer.has_text_of_unmodified ? "No figure differs from the unmodified workload."
+                                           : "Only the verdict above differs from the unmodified workload.");
+  else
+    draw_table(state, look, answer.figures, kept, view.figures, {.id = "figures"}, commands);
+}
+
+void copy(const AppState& state, const OpenedWorkload& opened, CommandQueue& commands) {
+  copy_document(state, describe_workload(*opened.now, opened.changes.empty() ? nullptr : opened.unmodified.get()),
+                commands);
 }
 
 }  // namespace
@@ -195,11 +125,11 @@ void draw_tpu(const AppState& state, TpuViewState& view, CommandQueue& commands)
   }
   ImGui::BeginChild("answer", {0, 0}, has_room ? 0 : ImGuiChildFlags_AutoResizeY);
   draw_state(state, panel, source, commands);
-  draw_answer(look, *panel.answer);
+  draw_answer(state, look, panel.answer, view, commands);
   ImGui::EndChild();
   if (!has_room) draw_controls();
   ImGui::EndChild();
-  if (take_copy(state, ViewKind::tpu, view.copy_seen)) copy_table(state, table_from_workload(*panel.answer), commands);
+  if (take_copy(state, ViewKind::tpu, view.copy_seen)) copy(state, *panel.answer->opened, commands);
 }
 
 std::unique_ptr<DrawnView> make_tpu() {

@@ -5,10 +5,12 @@
 
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
+#include "app/gui/look/draw_table.h"
 
 namespace hbmscope::gui {
 
 struct TpuViewState {
+  TableState memory, figures;
   std::uint64_t copy_seen = 0;
 };
 
