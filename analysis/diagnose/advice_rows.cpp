@@ -182,16 +182,18 @@ std::string_view lister_of(const AdviceFacts& facts) {
 }
 
 bool fill_host_memory(const AdviceFacts& facts, Advice& advice) {
-  const std::string_view killer = facts.failed.detail(failure_detail::killed_by);
-  if (killer == "a Slurm job" || facts.failed.row.reason.find("StepId") != std::string::npos)
-    advice.change = "more host memory for the job (sbatch --mem), or fewer DataLoader workers";
-  else if (killer == "a Kubernetes pod")
-    advice.change = "a higher memory limit of the container (resources.limits.memory), or fewer DataLoader workers";
-  else if (killer == "a Ray node")
-    advice.change =
-        "more memory for the task (ray.remote(memory=...)), fewer tasks at once on a node, or a larger node";
-  else if (facts.failed.row.reason.find("shared memory") != std::string::npos)
-    advice.change = "a larger /dev/shm (docker run --shm-size=8g, or --ipc=host), or fewer DataLoader workers";
+  constexpr std::pair<std::string_view, std::string_view> changes[] = {
+      {killer::slurm, "more host memory for the job (sbatch --mem), or fewer DataLoader workers"},
+      {killer::lsf, "more host memory for the job (bsub -M, -R rusage[mem=...]), or fewer DataLoader workers"},
+      {killer::kubernetes,
+       "a higher memory limit of the container (resources.limits.memory), or fewer DataLoader workers"},
+      {killer::systemd, "a higher MemoryMax= of the systemd unit, or fewer DataLoader workers"},
+      {killer::ray,
+       "more memory for the task (ray.remote(memory=...)), fewer tasks at once on a node, or a larger node"},
+      {killer::shared_memory,
+       "a larger /dev/shm (docker run --shm-size=8g, or --ipc=host), or fewer DataLoader workers"}};
+  for (const auto& [by, change] : changes)
+    if (facts.failed.detail(failure_detail::killer) == by) advice.change = change;
   return true;
 }
 
@@ -220,6 +222,13 @@ bool fill_padding(const AdviceFacts& facts, Advice& advice) {
       std::find_if(details.begin(), details.end(), [](const auto& one) { return one.first.starts_with("padding"); });
   if (found == details.end()) return false;
   advice.why = fmt::format("{} of the program is padding to tiles.", found->second);
+  return true;
+}
+
+bool fill_pool_size(const AdviceFacts& facts, Advice& advice) {
+  if (facts.failed.row.reason.find("Exceeded memory limit") == std::string::npos) return true;
+  advice.change = "a larger allocation_limit of the LimitingResourceAdaptor, or none";
+  advice.why = "That limit refused the request.";
   return true;
 }
 
@@ -430,7 +439,7 @@ constexpr AdviceRow advice_rows[] = {
      "Requests must be shorter, or run more slowly.", rule, false, nullptr},
     {"maximum_pool_size", set_of(Framework::rmm), set_of(Cause::pool_limit),
      "a larger maximum_pool_size of the PoolMemoryResource, or none", "The pool's own limit refused the request.",
-     "Less is left for others on the device.", rule, false, nullptr},
+     "Less is left for others on the device.", rule, false, fill_pool_size},
     {"allow_growth", set_of(Framework::library, Framework::tensorflow, Framework::unknown), any_cause,
      "TF_FORCE_GPU_ALLOW_GROWTH=true (tf.config.experimental.set_memory_growth)",
      "TensorFlow claims nearly all of the device when it starts, and leaves libraries and other processes little.",

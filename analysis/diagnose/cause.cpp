@@ -134,10 +134,13 @@ bool is_held_elsewhere(Facts one) {
          one.figures.needed_bytes <= there;
 }
 
-// Allocators that say themselves that their pool is full, some without figures.
+// Allocators that say themselves that their pool is full, some without figures. RMM's says so too where the driver
+// refused what the pool wanted, and names its error.
 bool says_pool_is_full(Facts one) {
-  constexpr std::string_view words[] = {"aximum pool size exceeded", "is smaller than requested bytes"};
-  return std::any_of(std::begin(words), std::end(words),
+  constexpr std::string_view words[] = {"aximum pool size exceeded", "Exceeded memory limit",
+                                        "is smaller than requested bytes", "available in AlignedAllocator"};
+  return !has(one.row.reason, "CUDA error") &&
+         std::any_of(std::begin(words), std::end(words),
                      [&](std::string_view each) { return has(one.row.reason, each); });
 }
 
