@@ -71,6 +71,9 @@ std::optional<std::string> take_text(std::string_view field, WordCursor& cursor)
   return value;
 }
 
+// By which the names of ggml's devices begin: "CUDA0".
+constexpr std::string_view ggml_devices[] = {"CUDA", "ROCm", "Vulkan", "SYCL", "MUSA", "CANN", "MTL"};
+
 // A part of the memory is never as small as a figure without a unit would be.
 constexpr std::uint64_t part_bytes_min = 1024;
 
@@ -93,6 +96,16 @@ bool take_field(std::string_view field, WordCursor& cursor, Sentence& sentence, 
     MaybeBytes& figure = sentence.*each.member;
     if (!figure || size->error < figure->error) figure = size;  // "154.06GiB (165425291480B)"
     return true;
+  }
+  if (field == "gpu") {
+    cursor.skip_space();
+    const std::string_view rest = cursor.rest();
+    for (const std::string_view name : ggml_devices) {
+      if (!rest.starts_with(name)) continue;
+      cursor.move_to(cursor.offset() + name.size());
+      return take_field("device", cursor, sentence, key);
+    }
+    return false;
   }
   if (field == "device") {
     const auto number = cursor.take_number();
@@ -140,18 +153,30 @@ bool take_pattern(std::string_view pattern, WordCursor& cursor, Sentence& senten
   return true;
 }
 
+constexpr std::string_view device_of_ggml = "{gpu}";
+
 // The words before the first figure, by which the place is found.
 std::string_view first_words(std::string_view pattern) {
   std::string_view words = pattern.substr(0, pattern.find('{'));
+  if (words.starts_with(' ')) words.remove_prefix(1);
   while (words.ends_with(' ')) words.remove_suffix(1);
   return words;
 }
 
+// Where the word begins that ends before `at`, with blanks between.
+std::size_t word_before(std::string_view text, std::size_t at) {
+  while (at > 0 && text[at - 1] == ' ') --at;
+  while (at > 0 && text[at - 1] != ' ' && text[at - 1] != '\n') --at;
+  return at;
+}
+
 // Where the pattern begins, and adds its figures; std::string_view::npos: nowhere.
 std::size_t find_pattern(std::string_view text, std::string_view pattern, std::size_t from, Sentence& sentence) {
-  const std::string_view words = first_words(pattern);
-  for (std::size_t at = find_words(text, words, from); at != std::string_view::npos;
-       at = find_words(text, words, at + 1)) {
+  const bool has_device_first = pattern.starts_with(device_of_ggml);
+  const std::string_view words = first_words(has_device_first ? pattern.substr(device_of_ggml.size()) : pattern);
+  for (std::size_t next = find_words(text, words, from); next != std::string_view::npos;
+       next = find_words(text, words, next + 1)) {
+    const std::size_t at = has_device_first ? word_before(text, next) : next;
     WordCursor cursor(text, at);
     Sentence found = sentence;
     if (!take_pattern(pattern, cursor, found)) continue;

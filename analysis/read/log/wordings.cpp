@@ -1,7 +1,4 @@
 #include <array>
-#include <deque>
-#include <string>
-#include <vector>
 
 #include "analysis/read/log/wording.h"
 #include "analysis/trace/failure_details.h"
@@ -430,29 +427,8 @@ constexpr std::array wordings = {
 
 }  // namespace
 
-// A row of {gpu} stands for one of each kind of device.
 std::span<const Wording> all_wordings() {
-  static constexpr std::string_view place = "{gpu}";
-  static constexpr std::string_view devices[] = {"CUDA", "ROCm", "Vulkan", "SYCL", "MUSA", "CANN", "MTL"};
-  static std::deque<std::string> anchors;
-  static const std::vector<Wording> all = [] {
-    std::vector<Wording> rows;
-    for (const Wording& row : wordings) {
-      const std::size_t at = row.anchor.find(place);
-      if (at == std::string_view::npos) {
-        rows.push_back(row);
-        continue;
-      }
-      for (const std::string_view device : devices) {
-        std::string& anchor = anchors.emplace_back(row.anchor);
-        anchor.replace(at, place.size(), std::string(device) + "{device}");
-        rows.push_back(row);
-        rows.back().anchor = anchor;
-      }
-    }
-    return rows;
-  }();
-  return all;
+  return wordings;
 }
 
 }  // namespace hbmscope::log
