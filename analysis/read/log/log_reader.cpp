@@ -174,7 +174,9 @@ void LogReader::take_line(std::string_view printed) {
     return;
   }
   const bool has_trigger = find_trigger(text, 0) != std::string_view::npos;
-  auto sentence = has_trigger ? find_sentence(text) : std::nullopt;
+  // Between the parts of an account are lines without a word that is looked for: "n_ctx = 8192".
+  const bool is_in_account = !findings_.accountings.empty() && looked_at_ > 0;
+  auto sentence = has_trigger || is_in_account ? find_sentence(text) : std::nullopt;
   // Others use words of TPU reports too: "Attempting to allocate".
   const bool is_of_others = sentence && tpu_oom::may_have_report(sentence->wording->anchor);
   const bool is_of_tpu = take_tpu(text, speaker, has_trigger && !is_of_others);
