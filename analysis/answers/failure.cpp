@@ -36,9 +36,9 @@ std::string details_text(const Diagnosis& diagnosis) {
     const std::string words = key + ": " + value;
     const bool is_said =
         std::any_of(evidence.begin(), evidence.end(), [&](const Evidence& one) { return one.text.starts_with(words); });
-    constexpr std::string_view hidden[] = {failure_detail::byte,      failure_detail::framework,
-                                           failure_detail::setting,   failure_detail::platform,
-                                           failure_detail::suggested, failure_detail::killed_by};
+    constexpr std::string_view hidden[] = {
+        failure_detail::byte,      failure_detail::framework, failure_detail::setting, failure_detail::platform,
+        failure_detail::suggested, failure_detail::killed_by, failure_detail::killer};
     const bool is_hidden =
         std::find(std::begin(hidden), std::end(hidden), key) != std::end(hidden) || key.starts_with("process ");
     if (!is_hidden && !is_said) text += (text.empty() ? "" : "; ") + words;
@@ -138,11 +138,15 @@ void add_listed(Document& document, const std::vector<ListedMemory>& listed) {
   Documents all{.key = "listed_memory"};
   for (const ListedMemory& one : listed) {
     Table shown = holders_table(one.holders, "");
-    shown.title = fmt::format("{} ({})", one.name, text_from_bytes(one.holders.bytes));
+    shown.title = fmt::format("{} ({})", one.account.name, text_from_account(one.account));
     shown.audience = Audience::readers;
     document.add(std::move(shown));
     Document part;
-    part.add(Figures{{{"name", one.name}, {"bytes", one.holders.bytes, Unit::bytes}}});
+    part.add(Figures{{{"name", one.account.name},
+                      {"bytes", one.holders.bytes, Unit::bytes},
+                      {"device_bytes", value_of(one.account.device_bytes), Unit::bytes},
+                      {"free_before_bytes", value_of(one.account.free_before_bytes), Unit::bytes},
+                      {"left_bytes", value_of(one.account.left_bytes()), Unit::bytes}}});
     part.add(holders_table(one.holders, "holders"));
     all.list.push_back(std::move(part));
   }

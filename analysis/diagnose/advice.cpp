@@ -52,6 +52,7 @@ std::string_view text_from_proof(AdviceProof proof) {
 
 std::string_view mark_of(const Advice& advice) {
   if (advice.steps_at_most && *advice.steps_at_most <= 1) return "one more step at most";
+  if (advice.proof == AdviceProof::assumed) return "an estimate";
   return advice.proof == AdviceProof::rule ? "may not be enough" : "";
 }
 

@@ -163,6 +163,59 @@ bool fill_engine_length(const AdviceFacts& facts, Advice& advice) {
   return true;
 }
 
+// What the account of llama.cpp lacks so that the request could be served. Where the engine doesn't say what was free,
+// it is taken that nothing else is: all of the request.
+std::optional<std::uint64_t> missing_of_account(const AdviceFacts& facts) {
+  const auto& account = facts.failed.account;
+  const std::uint64_t wanted = facts.failed.figures.requested_bytes;
+  if (!account || wanted == 0 || account->weights_bytes == 0 || account->cache_bytes == 0) return std::nullopt;
+  if (!account->free_before_bytes) return wanted;
+  const std::uint64_t all = clamped_sum(account->bytes, wanted);
+  if (all <= *account->free_before_bytes) return std::nullopt;  // Others took memory since then.
+  return all - *account->free_before_bytes;
+}
+
+std::string text_from_missing(const AdviceFacts& facts, std::uint64_t missing) {
+  const auto free = facts.failed.account->free_before_bytes;
+  return free ? fmt::format("{} was free, and {} is missing", text_from_bytes(*free), text_from_bytes(missing))
+              : fmt::format("{} must become free if nothing else is", text_from_bytes(missing));
+}
+
+// The weights and the KV cache are divided evenly among the layers on the GPU; what is computed with stays.
+bool fill_layers_on_gpu(const AdviceFacts& facts, Advice& advice) {
+  const auto missing = missing_of_account(facts);
+  if (!missing || facts.failed.account->layers_on_gpu.value_or(0) == 0) return false;
+  const EngineAccount& account = *facts.failed.account;
+  const std::uint64_t layers = *account.layers_on_gpu,
+                      per_layer = clamped_sum(account.weights_bytes, account.cache_bytes) / layers;
+  if (per_layer == 0) return false;
+  const std::uint64_t fewer = (*missing + per_layer - 1) / per_layer;
+  if (fewer >= layers) return false;
+  advice.change = fmt::format("-ngl {}", layers - fewer);
+  advice.why = fmt::format("{}. A layer takes about {} of weights and KV cache ({} in {}), so {} fewer make room.",
+                           text_from_missing(facts, *missing), text_from_bytes(per_layer),
+                           text_from_bytes(clamped_sum(account.weights_bytes, account.cache_bytes)),
+                           text_from_count_of(layers, "layer"), text_from_count(fewer));
+  return true;
+}
+
+// The KV cache grows with the context.
+bool fill_context(const AdviceFacts& facts, Advice& advice) {
+  constexpr std::uint64_t step = 256;  // llama.cpp rounds the context to that.
+  const auto missing = missing_of_account(facts);
+  if (!missing || !facts.failed.account->context_tokens) return false;
+  const EngineAccount& account = *facts.failed.account;
+  if (*missing >= account.cache_bytes) return false;
+  const double share = static_cast<double>(account.cache_bytes - *missing) / static_cast<double>(account.cache_bytes);
+  const auto tokens = static_cast<std::uint64_t>(share * static_cast<double>(*account.context_tokens)) / step * step;
+  if (tokens == 0) return false;
+  advice.change = fmt::format("-c {}", tokens);
+  advice.why =
+      fmt::format("{}. The KV cache takes {} for {} tokens, and shrinks with them.", text_from_missing(facts, *missing),
+                  text_from_bytes(account.cache_bytes), text_from_count(*account.context_tokens));
+  return true;
+}
+
 // Whose pool leaves a library too little.
 bool is_of_tensorflow(const AdviceFacts& facts, Advice&) {
   return facts.failed.program == Framework::tensorflow;
@@ -182,16 +235,18 @@ std::string_view lister_of(const AdviceFacts& facts) {
 }
 
 bool fill_host_memory(const AdviceFacts& facts, Advice& advice) {
-  const std::string_view killer = facts.failed.detail(failure_detail::killed_by);
-  if (killer == "a Slurm job" || facts.failed.row.reason.find("StepId") != std::string::npos)
-    advice.change = "more host memory for the job (sbatch --mem), or fewer DataLoader workers";
-  else if (killer == "a Kubernetes pod")
-    advice.change = "a higher memory limit of the container (resources.limits.memory), or fewer DataLoader workers";
-  else if (killer == "a Ray node")
-    advice.change =
-        "more memory for the task (ray.remote(memory=...)), fewer tasks at once on a node, or a larger node";
-  else if (facts.failed.row.reason.find("shared memory") != std::string::npos)
-    advice.change = "a larger /dev/shm (docker run --shm-size=8g, or --ipc=host), or fewer DataLoader workers";
+  constexpr std::pair<std::string_view, std::string_view> changes[] = {
+      {killer::slurm, "more host memory for the job (sbatch --mem), or fewer DataLoader workers"},
+      {killer::lsf, "more host memory for the job (bsub -M, -R rusage[mem=...]), or fewer DataLoader workers"},
+      {killer::kubernetes,
+       "a higher memory limit of the container (resources.limits.memory), or fewer DataLoader workers"},
+      {killer::systemd, "a higher MemoryMax= of the systemd unit, or fewer DataLoader workers"},
+      {killer::ray,
+       "more memory for the task (ray.remote(memory=...)), fewer tasks at once on a node, or a larger node"},
+      {killer::shared_memory,
+       "a larger /dev/shm (docker run --shm-size=8g, or --ipc=host), or fewer DataLoader workers"}};
+  for (const auto& [by, change] : changes)
+    if (facts.failed.detail(failure_detail::killer) == by) advice.change = change;
   return true;
 }
 
@@ -220,6 +275,13 @@ bool fill_padding(const AdviceFacts& facts, Advice& advice) {
       std::find_if(details.begin(), details.end(), [](const auto& one) { return one.first.starts_with("padding"); });
   if (found == details.end()) return false;
   advice.why = fmt::format("{} of the program is padding to tiles.", found->second);
+  return true;
+}
+
+bool fill_pool_size(const AdviceFacts& facts, Advice& advice) {
+  if (facts.failed.row.reason.find("Exceeded memory limit") == std::string::npos) return true;
+  advice.change = "a larger allocation_limit of the LimitingResourceAdaptor, or none";
+  advice.why = "That limit refused the request.";
   return true;
 }
 
@@ -423,6 +485,9 @@ constexpr AdviceRow advice_rows[] = {
     {"vllm", set_of(Framework::vllm), any_cause & ~set_of(Cause::held_elsewhere),
      "a smaller --max-model-len, or more GPUs (--tensor-parallel-size)", "Either needs less memory on each GPU.",
      "Requests must be shorter, or it takes more GPUs.", rule, false, nullptr},
+    {"layers_on_gpu", set_of(Framework::ggml), any_cause, "", "", "The other layers run on the CPU, more slowly.",
+     assumed, false, fill_layers_on_gpu},
+    {"context", set_of(Framework::ggml), any_cause, "", "", "Requests must be shorter.", assumed, false, fill_context},
     {"ggml", set_of(Framework::ggml), any_cause,
      "a smaller context (-c) or batch (-ub), a KV cache of 8 bits (-ctk q8_0 -ctv q8_0), or fewer layers on the GPU "
      "(-ngl, --n-cpu-moe)",
@@ -430,7 +495,7 @@ constexpr AdviceRow advice_rows[] = {
      "Requests must be shorter, or run more slowly.", rule, false, nullptr},
     {"maximum_pool_size", set_of(Framework::rmm), set_of(Cause::pool_limit),
      "a larger maximum_pool_size of the PoolMemoryResource, or none", "The pool's own limit refused the request.",
-     "Less is left for others on the device.", rule, false, nullptr},
+     "Less is left for others on the device.", rule, false, fill_pool_size},
     {"allow_growth", set_of(Framework::library, Framework::tensorflow, Framework::unknown), any_cause,
      "TF_FORCE_GPU_ALLOW_GROWTH=true (tf.config.experimental.set_memory_growth)",
      "TensorFlow claims nearly all of the device when it starts, and leaves libraries and other processes little.",

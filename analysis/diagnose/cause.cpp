@@ -87,19 +87,10 @@ Framework framework_of(const Definitions& definitions, const FailureRow& row, co
 }
 
 // The sums of what an engine says at its start. Nothing if it doesn't say how much it may use.
-std::optional<EngineBudget> find_engine_budget(const Stream& stream, std::uint64_t position) {
-  for (const HeapInfo& heap : stream.definitions().heaps()) {
-    if (heap.id == 0 || heap.layer != wire::Layer::program) continue;
-    const auto total = find_reported(stream, reported_figure::device, heap.id, position),
-               limit = find_reported(stream, reported_figure::limit, heap.id, position);
-    if (!total || !limit) continue;
-    EngineBudget found{*total, *limit, 0};
-    const StreamState state = stream.state_at(position);
-    for (const LiveBlock& block : state.slots())
-      if (block.heap == heap.id && stream.definitions().text(block.tag) != "KV cache")
-        found.taken_bytes = clamped_sum(found.taken_bytes, block.size);
-    return found;
-  }
+std::optional<EngineBudget> find_engine_budget(const std::vector<EngineAccount>& accounts) {
+  for (const EngineAccount& one : accounts)
+    if (one.device_bytes && one.limit_bytes)
+      return EngineBudget{*one.device_bytes, *one.limit_bytes, one.bytes - one.cache_bytes};
   return std::nullopt;
 }
 
@@ -134,10 +125,13 @@ bool is_held_elsewhere(Facts one) {
          one.figures.needed_bytes <= there;
 }
 
-// Allocators that say themselves that their pool is full, some without figures.
+// Allocators that say themselves that their pool is full, some without figures. RMM's says so too where the driver
+// refused what the pool wanted, and names its error.
 bool says_pool_is_full(Facts one) {
-  constexpr std::string_view words[] = {"aximum pool size exceeded", "is smaller than requested bytes"};
-  return std::any_of(std::begin(words), std::end(words),
+  constexpr std::string_view words[] = {"aximum pool size exceeded", "Exceeded memory limit",
+                                        "is smaller than requested bytes", "available in AlignedAllocator"};
+  return !has(one.row.reason, "CUDA error") &&
+         std::any_of(std::begin(words), std::end(words),
                      [&](std::string_view each) { return has(one.row.reason, each); });
 }
 
@@ -351,7 +345,10 @@ CauseFacts cause_facts_of(const Trace& trace, std::size_t stream, const FailureR
     facts.device_bytes.reset();
   facts.program = program_of(row);
   facts.elsewhere = find_held_elsewhere(row, facts.device_bytes);
-  if (facts.framework == Framework::vllm) facts.engine = find_engine_budget(of, figures.event);
+  if (facts.framework == Framework::vllm) facts.engine = find_engine_budget(find_engine_accounts(of, figures.event));
+  if (facts.framework == Framework::ggml)
+    if (auto accounts = find_engine_accounts(of, figures.event); accounts.size() == 1)
+      facts.account = std::move(accounts.front());
   return facts;
 }
 

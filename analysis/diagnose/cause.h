@@ -14,6 +14,7 @@
 
 #include "allocator/reference/replay/verdict.h"
 #include "analysis/diagnose/device_budget.h"
+#include "analysis/diagnose/engine_account.h"
 #include "analysis/query/failure_facts.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/trace/trace.h"
@@ -90,6 +91,7 @@ struct CauseFacts {
   Framework program = Framework::unknown;
   std::optional<HeldElsewhere> elsewhere = {};
   std::optional<EngineBudget> engine = {};
+  std::optional<EngineAccount> account = {};  // Of llama.cpp, where it has one device.
 
   // How much more the pool may take from the device by its limit. Absent if unknown.
   std::optional<std::uint64_t> left_to_grow() const;

@@ -220,14 +220,15 @@ std::string outside_pool_sentence(const CauseFacts& facts) {
 }
 
 std::string host_memory_sentence(const CauseFacts& facts) {
-  const std::string_view killer = facts.detail(failure_detail::killed_by);
-  if (killer == "the host")
+  const std::string_view by = facts.detail(failure_detail::killer);
+  if (by == killer::signal)
     return "The job was killed (SIGKILL), most often because memory of the host (RAM) ran out; the text does not say "
            "so.";
-  if (killer == "a worker of the DataLoader")
+  if (by == killer::data_loader || by == killer::shared_memory)
     return "A worker of the DataLoader was killed because memory of the host ran out (RAM, or the shared memory of "
            "/dev/shm), not of a device.";
-  if (!killer.empty()) return "Memory of the host (RAM) ran out, not of a device, and the job was killed.";
+  if (!by.empty() || !facts.detail(failure_detail::killed_by).empty())
+    return "Memory of the host (RAM) ran out, not of a device, and the job was killed.";
   return fmt::format("Memory of the host ran out, not of a device: requested {}.", requested_text(facts));
 }
 

@@ -80,12 +80,14 @@ void find_segments(Diagnosis& found, const HeapState& heap) {
 }
 
 std::vector<ListedMemory> find_listed_memory(const Trace& trace, const std::vector<StreamState>& states,
-                                             std::size_t stream) {
+                                             std::size_t stream, std::uint64_t position) {
   std::vector<ListedMemory> listed;
   for (const HeapInfo& heap : trace.streams[stream].definitions().heaps()) {
     if (heap.id == 0 || heap.layer != wire::Layer::program) continue;
     Holders holders = HolderFinder(trace, states, {static_cast<std::uint32_t>(stream), heap.id}).find();
-    if (holders.bytes > 0) listed.push_back({heap.name, std::move(holders)});
+    if (holders.bytes > 0)
+      listed.push_back(
+          {find_engine_account(trace.streams[stream], heap, states[stream], position), std::move(holders)});
   }
   return listed;
 }
@@ -120,7 +122,7 @@ Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth
   if (found.facts.last_fit && *found.facts.last_fit > 0) found.holders_since_fit = holders.find(*found.facts.last_fit);
   find_segments(found, states[request.stream].heap(failure.heap));
   if (found.row.line && found.cause.framework != Framework::tpu)
-    found.listed = find_listed_memory(trace, states, request.stream);
+    found.listed = find_listed_memory(trace, states, request.stream, failure.event);
   if (found.facts.driver_bytes)
     found.budget = find_device_budget(
         trace, states,

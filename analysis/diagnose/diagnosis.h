@@ -24,7 +24,7 @@ namespace hbmscope {
 
 // What a log itself says of memory beside the failure: the largest buffers of the program, or what an engine has taken.
 struct ListedMemory {
-  std::string name;  // "ggml at its start"
+  EngineAccount account;  // Of a program at its peak only the name and the sum.
   Holders holders;
 };
 

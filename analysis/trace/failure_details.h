@@ -21,10 +21,21 @@ inline constexpr std::string_view platform = "platform";    // `windows`, which 
 inline constexpr std::string_view windows = "Windows or WSL";
 inline constexpr std::string_view setting = "setting";      // Of the framework: the fraction that was wanted, "0.9".
 inline constexpr std::string_view suggested = "suggested";  // By the framework: the length that fits, "44240".
-inline constexpr std::string_view killed_by = "killed by";  // What ended the job for lack of host memory.
+inline constexpr std::string_view killed_by = "killed by";  // What ended the job for lack of host memory, in words.
+inline constexpr std::string_view killer = "killer";        // The same, as a code: one of `killer`.
 inline constexpr std::string_view times = "times";          // How often the log says it, if more than once.
 
 }  // namespace hbmscope::failure_detail
+
+// What ended a job for lack of host memory.
+namespace hbmscope::killer {
+
+inline constexpr std::string_view kernel = "kernel", slurm = "slurm", kubernetes = "kubernetes", ray = "ray",
+                                  systemd = "systemd", lsf = "lsf", data_loader = "data_loader",
+                                  shared_memory = "shared_memory",  // A DataLoader's, in /dev/shm.
+    signal = "signal";                                              // SIGKILL, and the text doesn't say why.
+
+}  // namespace hbmscope::killer
 
 namespace hbmscope {
 

@@ -21,6 +21,11 @@ inline constexpr std::string_view device = wire::reported_device;
 // The pool size under the name that PyTorch's profiler uses.
 inline constexpr std::string_view pool = wire::reported_pool;
 
+// Of an engine's account: free on the device before it and after it; layers of the model on the GPUs and in all; the
+// length of the context. The last three are no bytes.
+inline constexpr std::string_view free_before = "free_before_bytes", free_after = "free_after_bytes",
+                                  layers_on_gpu = "layers_on_gpu", layers = "layers", context_tokens = "context_tokens";
+
 // Figures of a compiled program: counters without a heap.
 inline constexpr std::string_view program_argument = "program_argument_bytes", program_output = "program_output_bytes",
                                   program_alias = "program_alias_bytes", program_temp = "program_temp_bytes",

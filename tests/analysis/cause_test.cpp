@@ -304,6 +304,15 @@ TEST(Advice, each_row_is_given_for_some_failure) {
   for (const Framework program : {Framework::tensorflow, Framework::jax_gpu, Framework::pytorch})
     give(Framework::library, Cause::outside_pool_starved, [&](Failed& one) { one.facts.program = program; });
   give(Framework::rmm, Cause::pool_limit);
+  give(Framework::ggml, Cause::unknown, [](Failed& one) {
+    one.figures.requested_bytes = gib;
+    one.facts.account = EngineAccount{.name = {},
+                                      .bytes = 12 * gib,
+                                      .weights_bytes = 8 * gib,
+                                      .cache_bytes = 4 * gib,
+                                      .layers_on_gpu = 32,
+                                      .context_tokens = 8192};
+  });
   for (const Cause cause : {Cause::driver_refused, Cause::impossible_size, Cause::host_memory})
     give(Framework::unknown, cause);
   give(Framework::vllm, Cause::held_elsewhere, [](Failed& one) {

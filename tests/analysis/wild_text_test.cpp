@@ -278,6 +278,105 @@ const WildText wild_texts[] = {
      "unknown",
      {"ggml at its start, GPU 0 (15.7 GiB)", "KV cache", "-ctk q8_0"},
      {"The other failures"}},
+    {"llama.cpp, which says what was free and how many layers it took",
+     "llama_model_load_from_file_impl: using device CUDA0 (NVIDIA A100-SXM4-80GB) (0000:01:00.0) - 11024 MiB free\n"
+     "load_tensors: offloaded 33/33 layers to GPU\nload_tensors:        CUDA0 model buffer size =  6600.00 MiB\n"
+     "load_tensors:   CPU_Mapped model buffer size =   300.00 MiB\nllama_context: n_ctx         = 32768\n"
+     "llama_kv_cache:      CUDA0 KV buffer size =  2048.00 MiB\nllama_kv_cache: size = 2048.00 MiB\n"
+     "llama_kv_cache:      CUDA0 KV buffer size =  2048.00 MiB\n"
+     "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 1200.25 MiB on device 0: cudaMalloc failed: out of "
+     "memory\n"
+     "ggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 1258553344\n"
+     "llama_init_from_model: failed to initialize the context: failed to allocate compute pp buffers\n",
+     "unknown",
+     {"-ngl 30  (an estimate)", "10.8 GiB was free, and 872 MiB is missing", "about 324 MiB", "-c 25600  (an estimate)",
+      "4.00 GiB for 32,768 tokens", "10.4 GiB of the 10.8 GiB that was free, 328 MiB is left"},
+     {"The other failures"}},
+    {"llama.cpp, which says how many layers it took",
+     "load_tensors: offloaded 20/33 layers to GPU\nload_tensors:        CUDA0 model buffer size =  4000.00 MiB\n"
+     "llama_context: n_ctx         = 4096\nllama_kv_cache:      CUDA0 KV buffer size =   200.00 MiB\n"
+     "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 300.00 MiB on device 0: cudaMalloc failed: out of "
+     "memory\n",
+     "unknown",
+     {"-ngl 18", "300 MiB must become free if nothing else is", "about 210 MiB"},
+     {"-c 0", "-c 1", "-c 2", "-c 3"}},
+    {"llama.cpp, and others took memory since",
+     "llama_model_load_from_file_impl: using device CUDA0 (NVIDIA A100) - 80000 MiB free\n"
+     "load_tensors: offloaded 20/33 layers to GPU\nload_tensors:        CUDA0 model buffer size =  4000.00 MiB\n"
+     "llama_kv_cache:      CUDA0 KV buffer size =   200.00 MiB\n"
+     "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 300.00 MiB on device 0: cudaMalloc failed: out of "
+     "memory\n",
+     "unknown",
+     {"-ctk q8_0"},
+     {"-ngl 1"}},
+    {"llama.cpp on two devices",
+     "load_tensors: offloaded 33/33 layers to GPU\nload_tensors:        CUDA0 model buffer size =  4000.00 MiB\n"
+     "load_tensors:        CUDA1 model buffer size =  4000.00 MiB\n"
+     "llama_kv_cache:      CUDA0 KV buffer size =   200.00 MiB\nllama_kv_cache:      CUDA1 KV buffer size =   200.00 "
+     "MiB\n"
+     "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 300.00 MiB on device 1: cudaMalloc failed: out of "
+     "memory\n",
+     "unknown",
+     {"ggml at its start, GPU 0 (4.10 GiB)", "ggml at its start, GPU 1 (4.10 GiB)", "-ctk q8_0"},
+     {"-ngl 3"}},
+    {"llama.cpp after another model",
+     "load_tensors: offloaded 10/10 layers to GPU\nload_tensors:        CUDA0 model buffer size =  9000.00 MiB\n"
+     "llama_kv_cache:      CUDA0 KV buffer size =  900.00 MiB\n"
+     "load_tensors: offloaded 20/20 layers to GPU\nload_tensors:        CUDA0 model buffer size =  4000.00 MiB\n"
+     "llama_kv_cache:      CUDA0 KV buffer size =   200.00 MiB\n"
+     "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 300.00 MiB on device 0: cudaMalloc failed: out of "
+     "memory\n",
+     "unknown",
+     {"ggml at its start, GPU 0 (4.10 GiB)", "-ngl 18"},
+     {"9.67 GiB"}},
+    {"SGLang's account",
+     "[TP0] Load weight begin. avail mem=78.50 GB\n[TP0] Load weight end. type=X, dtype=torch.bfloat16, avail "
+     "mem=60.00 "
+     "GB, mem usage=18.50 GB.\n[TP0] KV Cache is allocated. #tokens: 1, K size: 20.00 GB, V size: 20.00 GB\n"
+     "[TP0] Capture cuda graph end. Time elapsed: 5.00 s. mem usage=2.50 GB. avail mem=17.00 GB.\n"
+     "[TP0] torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 18.00 GiB. GPU 0 has a total capacity of "
+     "79.10 "
+     "GiB of which 17.00 GiB is free. Of the allocated memory 60.00 GiB is allocated by PyTorch, and 100.00 MiB is "
+     "reserved by PyTorch but unallocated.\n",
+     "too_big",
+     {"SGLang at its start (61.0 GiB, 17.0 GiB is left)"},
+     {}},
+    {"vLLM's words after PyTorch's",
+     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 960.00 MiB. GPU 0 has a total capacity of 15.77 GiB "
+     "of which 30.00 MiB is free. Of the allocated memory 14.90 GiB is allocated by PyTorch, and 90.00 MiB is reserved "
+     "by PyTorch but unallocated.\nThe above exception was the direct cause of the following exception:\n"
+     "RuntimeError: CUDA out of memory occurred when warming up sampler with 256 dummy requests.\n",
+     "too_big",
+     {"PyTorch's CUDA allocator"},
+     {"The other failures"}},
+    {"RMM, and the driver refused what its pool wanted",
+     "MemoryError: std::bad_alloc: out_of_memory: RMM failure at:/rmm/pool.cpp:71: Maximum pool size exceeded (failed "
+     "to "
+     "allocate 2.000000 GiB): std::bad_alloc: out_of_memory: CUDA error (failed to allocate 2147483648 bytes) at: "
+     "/rmm/cuda.cpp:24: cudaErrorMemoryAllocation out of memory\n",
+     "unknown",
+     {"Requested 2.00 GiB"},
+     {"The pool is full", "maximum_pool_size"}},
+    {"RMM's limit",
+     "MemoryError: std::bad_alloc: out_of_memory: RMM failure at:/rmm/limiting_resource_adaptor.hpp:154: Exceeded "
+     "memory "
+     "limit (failed to allocate 2.000000 GiB)\n",
+     "pool_limit",
+     {"allocation_limit of the LimitingResourceAdaptor"},
+     {"maximum_pool_size"}},
+    {"FlashInfer's workspace",
+     "RuntimeError: allocator.h:49: Buffer overflow when allocating memory for batch_prefill_tmp_v with size "
+     "2415919104 "
+     "and alignment 16, but only 2147483648 bytes available in AlignedAllocator. Increase the workspace buffer size.\n",
+     "pool_limit",
+     {"requested 2.25 GiB, and 2.00 GiB is left"},
+     {}},
+    {"killed, and then by whom",
+     "Killed\nslurmstepd: error: Detected 1 oom_kill event in StepId=12.0. Some of the step tasks have been OOM "
+     "Killed.\n",
+     "host_memory",
+     {"Memory of the host (RAM) ran out", "--mem"},
+     {"most often"}},
     {"RMM's debug log with errors alone",
      "[ 7001][09:00:00:000001][info  ] ----- RMM LOG BEGIN [PTDS DISABLED] -----\n"
      "[ 7001][09:00:00:000045][error ] [A][Stream 0x1][Upstream 3000000000B][FAILURE maximum pool size exceeded]\n",

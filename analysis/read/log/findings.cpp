@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/read/tpu_oom/report_writer.h"
+#include "analysis/trace/failure_details.h"
 
 namespace hbmscope::log {
 namespace {
@@ -132,7 +133,9 @@ bool is_about(const Finding& dump, const Finding& said) {
 bool is_same_sentence(const Finding& a, const Finding& b) {
   if (!a.sentence || !b.sentence || !can_be_same_speaker(a, b)) return false;
   const Sentence &x = *a.sentence, &y = *b.sentence;
-  if (x.wording->framework != y.wording->framework || x.wording->kind != y.wording->kind) return false;
+  // PyTorch's words, and then those of the server that uses it.
+  const bool is_within = y.wording->repeats && x.wording->framework == "pytorch";
+  if ((x.wording->framework != y.wording->framework && !is_within) || x.wording->kind != y.wording->kind) return false;
   const bool is_same_device = !x.device || !y.device || x.device == y.device;
   if (!is_same_device) return false;
   // The kernel, Slurm and the launcher each say that the job was killed.
@@ -144,6 +147,8 @@ bool is_same_sentence(const Finding& a, const Finding& b) {
   if (x.wording->kind == SentenceKind::refusal && x.wording == y.wording)
     return b.place.line <= a.place.line + lines_of_attempt &&
            (!x.requested || !y.requested || y.requested->bytes <= x.requested->bytes);
+  constexpr std::uint64_t lines_of_repetition = 60;
+  if (y.wording->repeats) return b.place.line <= a.place.line + lines_of_repetition;
   if (x.wording == y.wording)
     return is_same(x.requested, y.requested) && is_same(x.available, y.available) && is_same(x.used, y.used);
   // NCCL says in several lines what it wanted, and that there was too little.
@@ -179,6 +184,8 @@ bool is_same_dump(const Finding& a, const Finding& b) {
 void take_over(Finding& first, Finding&& again) {
   ++first.times;
   if (first.sentence && again.sentence) {
+    // SIGKILL, and then who sent it.
+    if (first.sentence->wording->killer == killer::signal) std::swap(first.sentence, again.sentence);
     if (first.sentence->program.empty()) first.sentence->program = std::move(again.sentence->program);
     if (!first.sentence->device) first.sentence->device = again.sentence->device;
     if (!first.sentence->requested) first.sentence->requested = again.sentence->requested;

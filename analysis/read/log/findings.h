@@ -46,7 +46,8 @@ struct Finding {
 struct Accounting {
   Place place;
   std::uint32_t speaker = 0;
-  Sentence sentence;  // With all parts, each as last said.
+  Sentence sentence;            // With all parts, each as last said.
+  std::uint64_t last_line = 0;  // Where the last part is said.
 };
 
 // A sentence that says that the program went on without memory that it was refused.

@@ -28,6 +28,9 @@ class LogHeaps {
   std::uint32_t define(const std::string& name, std::uint32_t device, std::string_view kind, wire::Layer layer);
 
   void set_figure(std::uint32_t heap, std::string_view name, const MaybeBytes& value);
+  void set_figures(std::uint32_t heap, const std::vector<std::pair<std::string, MaybeBytes>>& figures) {
+    for (const auto& [name, value] : figures) set_figure(heap, name, value);
+  }
   // What a heap holds in all, where the log has no list of it: one block without a place.
   void hold(std::uint32_t heap, const MaybeBytes& used);
 

@@ -193,7 +193,10 @@ class LogWriter {
     // The driver of Windows reports no memory of single processes, and PyTorch prints that as 2^64 bytes.
     if (said.text.find("this process has 17179869184.00 GiB") != std::string::npos)
       add_detail(event, failure_detail::platform, failure_detail::windows);
-    if (said.wording->kind == SentenceKind::kill) add_detail(event, failure_detail::killed_by, said.allocator);
+    if (said.wording->kind == SentenceKind::kill) {
+      add_detail(event, failure_detail::killed_by, said.allocator);
+      add_detail(event, failure_detail::killer, said.wording->killer);
+    }
     for (const auto& [name, size] : said.others)
       if (size) add_detail(event, name, text_from_printed(*size));
   }
@@ -268,12 +271,18 @@ class LogWriter {
       block.size = size->bytes;
       block.requested = wire::unknown_bytes;
       block.heap = heap;
-      block.tag = writer_.define_string(part);
+      block.tag = writer_.define_string(part.starts_with('+') ? std::string_view(part).substr(1) : part);
       address += block.size;
       writer_.alloc(block, 0);
     }
     heaps_.set_figure(heap, reported_figure::limit, said.limit);
     heaps_.set_figure(heap, reported_figure::device, said.total);
+    // What it says of all devices, and then of this one.
+    for (const Accounting& one : findings_.accountings)
+      if (one.speaker == accounting.speaker && one.sentence.wording->framework == said.wording->framework &&
+          !one.sentence.device)
+        heaps_.set_figures(heap, one.sentence.others);
+    heaps_.set_figures(heap, said.others);
   }
 
   void note() {

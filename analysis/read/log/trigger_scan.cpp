@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t trigger_size = 4;
 // All in lower case; of the other characters the bit that makes letters lower case is ignored too.
-constexpr std::array<std::string_view, 18> triggers = {
+constexpr std::array<std::string_view, 21> triggers = {
     "emor",  // memory
     "lloc",  // allocator, allocate, ALLOC_FAILED
     "inus",  // InUse at
@@ -39,22 +39,28 @@ constexpr std::array<std::string_view, 18> triggers = {
     "kill",  // oom_kill, Killed, OOMKilled
     "code",  // exit code 137
     "reso",  // out of resource: shared memory
+    "aded",  // offloaded 33/33 layers
+    "ib f",  // 11024 MiB free
+    "ice=",  // device=CUDA0 size=
 };
 constexpr char fold = 0x20;
 
 // A common word counts only near one of these, which the sentences have: "model weights took", "Model loading took",
-// "finished in 20 secs, took", "buffer size", "exit code 137", "return code = -9", "out of resource".
+// "finished in 20 secs, took", "buffer size", "exit code 137", "return code = -9", "out of resource", "offloaded 33/33
+// layers", "device=CUDA0".
 struct CommonWord {
   std::string_view word;
   std::array<std::string_view, 3> near;
   bool is_before;         // They stand before it; otherwise after it.
   std::size_t bytes_max;  // How far away: blanks and colours may stand between.
 };
-constexpr std::array<CommonWord, 5> common_words = {{{"oken", {" usa"}, false, 4},
+constexpr std::array<CommonWord, 7> common_words = {{{"oken", {" usa"}, false, 4},
                                                      {"took", {"ight", "oadi", "secs"}, true, 48},
                                                      {"ffer", {"size", "of s", "r si"}, false, 8},
                                                      {"code", {" 137", "= -9", ": -9"}, false, 16},
-                                                     {"reso", {"t of", "ut o", "out "}, true, 8}}};
+                                                     {"reso", {"t of", "ut o", "out "}, true, 8},
+                                                     {"aded", {" lay", "laye", "ayer"}, false, 16},
+                                                     {"ice=", {"cuda", "rocm", "vulk"}, false, 8}}};
 
 using Bytes [[gnu::vector_size(32)]] = char;
 using Words [[gnu::vector_size(32)]] = std::uint64_t;

@@ -87,6 +87,9 @@ std::optional<std::string> take_text(std::string_view field, WordCursor& cursor)
   return value;
 }
 
+// By which the names of ggml's devices begin: "CUDA0".
+constexpr std::string_view ggml_devices[] = {"CUDA", "ROCm", "Vulkan", "SYCL", "MUSA", "CANN", "MTL"};
+
 // A part of the memory is never as small as a figure without a unit would be.
 constexpr std::uint64_t part_bytes_min = 1024;
 
@@ -115,6 +118,16 @@ bool take_field(std::string_view field, WordCursor& cursor, Sentence& sentence, 
   if (field == "%share") {
     sentence.share = take_share(cursor);
     return sentence.share.has_value();
+  }
+  if (field == "gpu") {
+    cursor.skip_space();
+    const std::string_view rest = cursor.rest();
+    for (const std::string_view name : ggml_devices) {
+      if (!rest.starts_with(name)) continue;
+      cursor.move_to(cursor.offset() + name.size());
+      return take_field("device", cursor, sentence, key);
+    }
+    return false;
   }
   if (field == "device") {
     const auto number = cursor.take_number();
@@ -162,18 +175,30 @@ bool take_pattern(std::string_view pattern, WordCursor& cursor, Sentence& senten
   return true;
 }
 
+constexpr std::string_view device_of_ggml = "{gpu}";
+
 // The words before the first figure, by which the place is found.
 std::string_view first_words(std::string_view pattern) {
   std::string_view words = pattern.substr(0, pattern.find('{'));
+  if (words.starts_with(' ')) words.remove_prefix(1);
   while (words.ends_with(' ')) words.remove_suffix(1);
   return words;
 }
 
+// Where the word begins that ends before `at`, with blanks between.
+std::size_t word_before(std::string_view text, std::size_t at) {
+  while (at > 0 && text[at - 1] == ' ') --at;
+  while (at > 0 && text[at - 1] != ' ' && text[at - 1] != '\n') --at;
+  return at;
+}
+
 // Where the pattern begins, and adds its figures; std::string_view::npos: nowhere.
 std::size_t find_pattern(std::string_view text, std::string_view pattern, std::size_t from, Sentence& sentence) {
-  const std::string_view words = first_words(pattern);
-  for (std::size_t at = find_words(text, words, from); at != std::string_view::npos;
-       at = find_words(text, words, at + 1)) {
+  const bool has_device_first = pattern.starts_with(device_of_ggml);
+  const std::string_view words = first_words(has_device_first ? pattern.substr(device_of_ggml.size()) : pattern);
+  for (std::size_t next = find_words(text, words, from); next != std::string_view::npos;
+       next = find_words(text, words, next + 1)) {
+    const std::size_t at = has_device_first ? word_before(text, next) : next;
     WordCursor cursor(text, at);
     Sentence found = sentence;
     if (!take_pattern(pattern, cursor, found)) continue;
@@ -260,12 +285,38 @@ bool is_all(std::string_view text, std::string_view words) {
   return begin != std::string_view::npos && text.substr(begin, text.find_last_not_of(marks) + 1 - begin) == words;
 }
 
+// The characters of a text, as bits: a first look that rules out nearly all rows. Some characters share a bit.
+std::uint64_t letters_of(std::string_view text) {
+  std::uint64_t letters = 0;
+  for (const char c : text) letters |= std::uint64_t{1} << (static_cast<unsigned char>(c) & 63);
+  return letters;
+}
+
+std::vector<std::uint64_t> letters_of_anchors() {
+  std::vector<std::uint64_t> all;
+  for (const Wording& wording : all_wordings()) {
+    std::string words;
+    bool is_in_field = false;
+    for (const char c : wording.anchor) {
+      if (!is_in_field && c != '{' && c != ' ') words += c;
+      is_in_field = c != '}' && (is_in_field || c == '{');
+    }
+    all.push_back(letters_of(words));
+  }
+  return all;
+}
+
 }  // namespace
 
 std::optional<Sentence> find_sentence(std::string_view text) {
-  const LetterPairs pairs(text);
-  for (const Wording& wording : all_wordings()) {
-    if (!pairs.may_have(wording.anchor)) continue;
+  static const std::vector<std::uint64_t> needed = letters_of_anchors();
+  const std::uint64_t missing = ~letters_of(text);
+  std::optional<LetterPairs> pairs;
+  for (std::size_t row = 0; row < needed.size(); ++row) {
+    if ((needed[row] & missing) != 0) continue;
+    const Wording& wording = all_wordings()[row];
+    if (!pairs) pairs.emplace(text);
+    if (!pairs->may_have(wording.anchor)) continue;
     Sentence sentence;
     const std::size_t at = find_pattern(text, wording.anchor, 0, sentence);
     if (at == std::string_view::npos || (wording.clauses == "=" && !is_all(text, wording.anchor))) continue;

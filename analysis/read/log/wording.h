@@ -4,11 +4,17 @@
 // In anchors and clauses a blank stands for any space, {name} for a figure or word:
 //   {requested} {available} {used} {free} {largest} {pool} {limit} {total}   sizes, see Sentence
 //   {device}                                                             a device's number
+//   {gpu}                                                                the name of a device of ggml, CUDA0 or
+//   Vulkan1;
+//                                                                        in anchors only
 //   {allocator'} {program'} {op'} {shape'} {type'} {setting'} {suggested'}      a text that ends before the character
 //   after
 //                                                                        its name, or at a blank if that is '_'
-//   {=weights}                                                           the size of a part of the memory
-//   {.this process}                                                      any other size, kept under that name
+//   {=weights}                                                           the size of a part of the memory; {=+KV cache}
+//                                                                        is added to one said a few lines before
+//   {.this process}                                                      any other size, kept under that name; in an
+//                                                                        accounting a figure of
+//                                                                        trace/reported_figures.h
 //   {@process_}                                                          a word that completes the name of the next
 //                                                                        {.}: "process 4711"
 //   {#total} and {#=weights}                                             the same, of a number without its unit, GiB
@@ -47,6 +53,8 @@ struct Wording {
   std::string_view anchor;
   std::string_view clauses = {};  // One per line.
   std::string_view memory = {};   // The kind of memory, if it isn't that of the device: memory_kind.h.
+  std::string_view killer = {};   // Of a kill: what ended the job, killer in trace/failure_details.h.
+  bool repeats = false;           // Says again, in other words, what failed just before.
   std::uint16_t lines = 1;        // Of a status: so many lines at most, unless a bracket closes it before.
 };
 std::span<const Wording> all_wordings();

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "analysis/read/log/wording.h"
+#include "analysis/trace/failure_details.h"
 
 namespace hbmscope::log {
 namespace {
@@ -20,6 +21,8 @@ constexpr std::string_view pytorch_clauses =
     "already allocated; {available} free;\n"
     "current active; {available} free;\n"
     "free; {pool} reserved in total by PyTorch\n"
+    "free; {limit} allowed;\n"
+    "allowed; {pool} reserved in total by PyTorch\n"
     "free; {free} cached\n"
     "+Process {@process_} has {.} memory in use\n"
     "this process has {.this process} memory in use\n"
@@ -53,8 +56,24 @@ constexpr std::string_view xla_clauses =
     "preallocated temp allocation: {.temporaries}\n"
     "total allocation: {.all of the program}";
 
+// Version 3 and earlier say what is cached, later ones what is reserved.
+constexpr std::string_view julia_clauses =
+    "Effective GPU memory usage: {*(}({.in use on the device}/{total})\n"
+    "usage: {pool} ({used} allocated, {free} cached)\n"
+    "Memory pool usage: {used} ({pool} reserved)\n"
+    "(capped at {limit})\n"
+    "hard = {limit}";
+
 // "nodeA:211:611 [3] include/alloc.h:185 NCCL WARN ...": the number is the device's.
 constexpr std::string_view nccl_clauses = "<[{device}]";
+
+constexpr Wording repeated(std::string_view framework, std::string_view allocator, std::string_view anchor) {
+  return {.framework = framework, .allocator = allocator, .anchor = anchor, .repeats = true};
+}
+
+constexpr Wording sglang_graphs(std::string_view anchor, std::string_view clauses) {
+  return {accounting, "sglang", "SGLang", anchor, clauses};
+}
 
 constexpr std::array wordings = {
     // PyTorch.
@@ -82,16 +101,44 @@ constexpr std::array wordings = {
     Wording{failure, "pytorch", "PyTorch's CPU allocator", "DefaultCPUAllocator: not enough memory",
             "you tried to allocate {requested}", "host"},
 
+    Wording{failure, "pytorch", "PyTorch's CPU allocator", "Torch: not enough memory",
+            "you tried to allocate {requested}", "host"},
+    Wording{failure, "pytorch", "PyTorch's shared memory", "unable to mmap {requested} from file",
+            "!Cannot allocate memory", "host"},
+    Wording{failure, "pytorch", "GPU driver", "cuda runtime error (2) : out of memory"},
+    Wording{failure, "metal", "Metal", "Invalid buffer size: {requested}"},
+
     // XLA, JAX, TensorFlow.
     Wording{failure, "xla:gpu", "XLA's device allocator", "Out of memory while trying to allocate {requested}",
             xla_clauses},
     Wording{failure, "xla:gpu", "XLA's host allocator", "Out of host memory while trying to allocate {requested}",
             xla_clauses, "host"},
-    Wording{failure, "xla:gpu", "XLA's host allocator", "failed to alloc {requested} on host", {}, "host_pinned"},
+    // Their pool then tries smaller sizes.
+    Wording{refusal, "xla:gpu", "XLA's host allocator", "failed to alloc {requested} on host", {}, "host_pinned"},
+    Wording{refusal,
+            "xla:gpu",
+            "XLA's host allocator",
+            "could not allocate pinned host memory of size: {requested}",
+            {},
+            "host_pinned"},
+    Wording{failure, "xla:gpu", "GPU driver", "failed call to cuDevicePrimaryCtxRetain: CUDA_ERROR_OUT_OF_MEMORY",
+            "total memory reported: {total}"},
     Wording{failure,
             "kernel",
             "shared memory of a kernel",
             "Shared memory size limit exceeded: requested {requested}, available: {limit}",
+            {},
+            "shared memory"},
+    Wording{failure,
+            "kernel",
+            "shared memory of a kernel",
+            "Mosaic GPU kernel exceeds available shared memory: smem_bytes={requested} > max_smem_bytes={limit}",
+            {},
+            "shared memory"},
+    Wording{failure,
+            "kernel",
+            "shared memory of a kernel (LDS)",
+            "local memory ({requested}) exceeds limit ({limit}) in function",
             {},
             "shared memory"},
     Wording{failure, "xla:gpu", "XLA's device allocator",
@@ -111,25 +158,33 @@ constexpr std::array wordings = {
             "out of memory to allocate {requested} (total {.with this request the pool would have}"},
     Wording{failure, "xla:gpu", "XLA's device allocator", "Out of memory allocating {requested}", xla_clauses},
 
-    // RAPIDS.
+    // RAPIDS, and other libraries for data.
+    Wording{failure, "xgboost", "XGBoost", "Memory allocation error on worker",
+            "- Free memory: {available}\n- Requested memory: {requested}"},
+    Wording{failure, "rmm", "RMM's limit", "RMM failure at:", "!Exceeded memory limit\nfailed to allocate {requested}"},
     Wording{failure, "rmm", "RMM", "Maximum pool size exceeded", "failed to allocate {requested}"},
     Wording{failure, "rmm", "RMM", "std::bad_alloc: out_of_memory:", "failed to allocate {requested}"},
-    Wording{failure, "rmm", "RMM", "std::bad_alloc: CUDA error at:"},
-    Wording{failure, "rmm", "RMM", "[FAILURE maximum pool size exceeded]", "<[Upstream {requested}]"},
+    Wording{failure, "rmm", "RMM", "std::bad_alloc: CUDA error at:", "!cudaErrorMemoryAllocation"},
     Wording{failure, "numba", "Numba", "results in CUDA_ERROR_OUT_OF_MEMORY"},
-    Wording{failure, "julia", "CUDA.jl's pool", "Out of GPU memory trying to allocate {requested}",
-            "Memory pool usage: {used}\nMemory pool usage: {used} ({pool} reserved)"},
+    Wording{failure, "julia", "CUDA.jl's pool", "Out of GPU memory trying to allocate {requested}", julia_clauses},
+    Wording{failure, "julia", "CUDA.jl's pool", "Out of GPU memory", julia_clauses},
 
     // Servers that load models.
     Wording{failure, "ggml", "ggml", "allocating {requested} on device {device}: cudaMalloc failed: out of memory"},
     Wording{failure, "ggml", "ggml", "allocating {requested} on device {device}: hipMalloc failed: out of memory"},
-    Wording{failure, "ggml", "ggml", "failed to allocate CUDA{device} buffer of size {requested}"},
-    Wording{failure, "ggml", "ggml", "failed to allocate ROCm{device} buffer of size {requested}"},
-    Wording{failure, "ggml", "ggml", "failed to allocate Vulkan{device} buffer of size {requested}"},
+    Wording{failure, "ggml", "ggml", "allocating {requested} on device {device}: aclrtMalloc failed"},
+    Wording{failure, "ggml", "ggml", "can't allocate {requested}", "!Bytes of memory on device"},
+    Wording{failure, "ggml", "ggml", "failed to allocate {gpu} buffer of size {requested}"},
     Wording{failure, "ggml", "ggml", "ggml_vulkan: Device memory allocation of size {requested} failed"},
     Wording{failure, "ggml", "Metal in ggml", "Insufficient Memory (00000008:"},
-    Wording{failure, "mlx", "Metal in MLX", "[metal::malloc] Attempting to allocate {requested}",
+    Wording{failure, "ggml", "Metal in ggml", "failed to allocate buffer, size = {requested}"},
+    Wording{
+        failure, "ggml", "ggml's output buffer", "failed to allocate output buffer of size {requested}", {}, "host"},
+    Wording{failure, "ggml", "Ollama", "insufficient memory - required allocations"},
+    Wording{failure, "mlx", "Metal in MLX", "Attempting to allocate {requested} which is greater than",
             "maximum allowed buffer size of {limit}"},
+    Wording{failure, "mlx", "Metal in MLX", "[malloc] Unable to allocate {requested}"},
+    Wording{failure, "mlx", "Metal in MLX", "[malloc_or_wait] Unable to allocate {requested}"},
     Wording{failure,
             "ggml",
             "Ollama",
@@ -149,10 +204,24 @@ constexpr std::array wordings = {
     Wording{failure, "vllm", "vLLM's KV cache",
             "is larger than the maximum number of tokens that can be stored in KV cache",
             "stored in KV cache ({suggested)}"},
+    Wording{failure,
+            "vllm",
+            "vLLM's swap space",
+            "Too large swap space. {requested} out of the {.memory of the host}",
+            {},
+            "host"},
     Wording{failure, "sglang", "SGLang's KV cache", "Not enough memory. Please try to increase --mem-fraction-static"},
     Wording{failure, "sglang", "SGLang", "alloc_req_slots runs out of memory"},
     Wording{failure, "sglang", "SGLang", "Prefill out of memory. Try to lower your batch size"},
     Wording{failure, "sglang", "SGLang", "Decode out of memory. Try to lower your batch size"},
+    Wording{failure, "flashinfer", "FlashInfer's workspace",
+            "Buffer overflow when allocating memory for {op_} with size {requested}", "but only {free} available"},
+    Wording{failure, "flashinfer", "FlashInfer's workspace",
+            "Failed to allocate memory for {op_} with size {requested}", "!in AlignedAllocator"},
+    Wording{recovery, "triton", "Triton's pool", "Failed to allocate CUDA memory with byte size",
+            "!falling back to pinned system memory"},
+    Wording{failure, "triton", "Triton's pool",
+            "Failed to allocate CUDA memory with byte size {requested} on GPU {device}"},
     Wording{failure, "tgi", "Text Generation Inference", "Not enough memory to handle"},
 
     // Libraries.
@@ -171,6 +240,8 @@ constexpr std::array wordings = {
     Wording{failure, "nccl", "NCCL", "Failed to CUDA calloc async {requested}", nccl_clauses},
     Wording{failure, "nccl", "NCCL", "Failed to CUDA calloc {requested}", nccl_clauses},
     Wording{failure, "nccl", "NCCL", "Failed to CUDA malloc {requested}", nccl_clauses},
+    Wording{failure, "nccl", "NCCL", "Failed to CUDA host alloc {requested}", nccl_clauses, "host_pinned"},
+    Wording{failure, "nccl", "NCCL", "NCCL WARN Failed to malloc {requested}", nccl_clauses, "host"},
     Wording{failure, "nccl", "NCCL", "NCCL WARN Cuda failure 'out of memory'", nccl_clauses},
     Wording{failure, "nccl", "NCCL", "NCCL WARN Cuda failure 2 'out of memory'", nccl_clauses},
     Wording{failure, "cuda", "cuBLAS", "CUBLAS_STATUS_ALLOC_FAILED"},
@@ -193,6 +264,11 @@ constexpr std::array wordings = {
     Wording{failure, "paddle", "PaddlePaddle",
             "Out of memory error on GPU {device}. Cannot allocate {requested} memory",
             "memory on GPU {device}, {used} memory has been allocated\navailable memory is only {available}"},
+    Wording{failure, "paddle", "PaddlePaddle",
+            "Out of memory error on XPU {device}. Cannot allocate {requested} memory"},
+    Wording{failure, "mxnet", "MXNet's pool", "Memory allocation failed out of memory"},
+    Wording{failure, "mxnet", "MXNet", "Memory allocation failed Cannot allocate memory", {}, "host"},
+    Wording{failure, "mxnet", "MXNet", "Failed to allocate CPU Memory", {}, "host"},
     Wording{failure, "mxnet", "MXNet's pool", "pooled_storage_manager.h", "!cudaMalloc failed: out of memory"},
     Wording{failure, "mxnet", "MXNet's pool", "cudaMalloc retry failed: out of memory"},
     Wording{failure, "cuda", "GPU driver", "cudaMalloc failed: out of memory"},
@@ -200,50 +276,106 @@ constexpr std::array wordings = {
     Wording{failure, "cuda", "MIOpen", "Memory not available to allocate buffer: {requested}"},
     Wording{failure, "cuda", "HIP's runtime", "Allocation failed : Device memory : required :{requested}",
             "| free :{available}\n| total :{total}"},
-    Wording{failure, "cuda", "GPU driver", "CUDA error: out of memory"},
+    Wording{failure, "cuda", "HIP's runtime", "HSA_STATUS_ERROR_OUT_OF_RESOURCES",
+            "!Available Free mem :\nAvailable Free mem : {available}"},
+    Wording{failure, "cuda", "GPU driver", "CUDA failure 2: out of memory", "GPU={device}"},
+    Wording{failure, "cuda", "GPU driver", "HIP failure 2: out of memory", "GPU={device}"},
+    Wording{failure, "cuda", "GPU driver", "Triton Error [CUDA]: out of memory"},
+    Wording{failure, "cuda", "GPU driver", "Triton Error [HIP]: out of memory"},
+    Wording{failure, "cuda", "GPU driver", "CUDA: out of memory"},
+    Wording{failure, "cuda", "GPU driver", "ROCm error: out of memory", "current device: {device}"},
+    Wording{failure, "cuda", "GPU driver", "MUSA error: out of memory", "current device: {device}"},
+    Wording{failure, "cuda", "GPU driver", "CUDA error: out of memory", "current device: {device}"},
     Wording{failure, "cuda", "GPU driver", "HIP error: out of memory"},
     Wording{failure, "cuda", "GPU driver", "CUDA driver error: out of memory"},
     Wording{failure, "cuda", "GPU driver", "cudaErrorMemoryAllocation: out of memory"},
 
     // Memory of the host, and what ended the job because of it.
     Wording{failure, "host", "NumPy", "Unable to allocate {requested} for an array with shape", {}, "host"},
-    Wording{kill, "host", "the kernel's OOM killer", "oom_kill event", {}, "host"},
-    Wording{kill, "host", "the kernel's OOM killer", "oom-kill event", {}, "host"},
+    Wording{failure, "host", "Python", "MemoryError", "=", "host"},
+    Wording{kill, "host", "a Slurm job", "oom_kill event in StepId=", {}, "host", killer::slurm},
+    Wording{kill, "host", "a Slurm job", "oom_kill events in StepId=", {}, "host", killer::slurm},
+    Wording{kill, "host", "a Slurm job", "oom-kill event(s) in StepId=", {}, "host", killer::slurm},
+    Wording{kill, "host", "a Slurm job", "oom-kill event(s) in step", {}, "host", killer::slurm},
+    Wording{kill, "host", "the kernel's OOM killer", "oom_kill event", {}, "host", killer::kernel},
+    Wording{kill, "host", "the kernel's OOM killer", "oom-kill event", {}, "host", killer::kernel},
     Wording{kill, "host", "the kernel's OOM killer", "out of memory: Killed process {*(}({program)}", "anon-rss:{used}",
-            "host"},
+            "host", killer::kernel},
     Wording{kill, "host", "the kernel's OOM killer", "Out of memory: Killed process {*(}({program)}", "anon-rss:{used}",
-            "host"},
-    Wording{kill, "host", "the kernel's OOM killer", "Memory cgroup out of memory", {}, "host"},
-    Wording{kill, "host", "the kernel's OOM killer", "invoked oom-killer", {}, "host"},
-    Wording{kill, "host", "a Slurm job", "srun: error:", "!: Out Of Memory", "host"},
-    Wording{kill, "host", "a Slurm job", "Exceeded job memory limit", {}, "host"},
-    Wording{kill, "host", "a Kubernetes pod", "OOMKilled", {}, "host"},
-    Wording{kill, "host", "a Ray node", "killed due to the node running low on memory", {}, "host"},
-    Wording{kill, "host", "a worker of the DataLoader", "is killed by signal: Killed", {}, "host"},
-    Wording{kill, "host", "a worker of the DataLoader", "workers are out of shared memory", {}, "host"},
-    Wording{kill, "host", "the host", "Killed", "=", "host"},
-    Wording{kill, "host", "the host", "exit code 137", {}, "host"},
-    Wording{kill, "host", "the host", "return code = -9", {}, "host"},
-    Wording{kill, "host", "the host", "exitcode: -9", {}, "host"},
-    Wording{kill, "host", "the host", "exitcode : -9", {}, "host"},
-    Wording{kill, "host", "the host", "Signal 9 (SIGKILL) received", {}, "host"},
+            "host", killer::kernel},
+    Wording{kill, "host", "the kernel's OOM killer", "Killed process {*(}({program)}) total-vm", "anon-rss:{used}",
+            "host", killer::kernel},
+    Wording{kill, "host", "the kernel's OOM killer", "Kill process {*(}({program)}) score", {}, "host", killer::kernel},
+    Wording{kill, "host", "the kernel's OOM killer", "Memory cgroup out of memory", {}, "host", killer::kernel},
+    Wording{kill, "host", "the kernel's OOM killer", "invoked oom-killer", {}, "host", killer::kernel},
+    Wording{kill, "host", "a Slurm job", "srun: error:", "!: Out Of Memory", "host", killer::slurm},
+    Wording{kill, "host", "a Slurm job", "Exceeded job memory limit", {}, "host", killer::slurm},
+    Wording{kill, "host", "a Slurm job", "Exceeded step memory limit", {}, "host", killer::slurm},
+    Wording{kill, "host", "a Slurm job", "exceeded memory limit (", "!), being killed", "host", killer::slurm},
+    Wording{kill, "host", "LSF", "TERM_MEMLIMIT: job killed after reaching", {}, "host", killer::lsf},
+    Wording{kill, "host", "a systemd unit", "has been killed by the OOM killer", {}, "host", killer::systemd},
+    Wording{kill, "host", "a systemd unit", "Failed with result 'oom-kill'", {}, "host", killer::systemd},
+    Wording{kill, "host", "systemd-oomd", "due to memory used ({used}) / total ({limit})", {}, "host", killer::systemd},
+    Wording{kill, "host", "a Kubernetes pod", "OOMKilled", {}, "host", killer::kubernetes},
+    Wording{kill, "host", "a Kubernetes node", "The node was low on resource: memory", "was using {used}", "host",
+            killer::kubernetes},
+    Wording{kill, "host", "a Ray node", "killed due to the node running low on memory", "was {used} / {limit}", "host",
+            killer::ray},
+    Wording{kill, "host", "a Ray node", "killed due to memory pressure (OOM)", {}, "host", killer::ray},
+    Wording{kill, "host", "a worker of the DataLoader", "is killed by signal: Killed", {}, "host", killer::data_loader},
+    Wording{kill,
+            "host",
+            "a worker of the DataLoader",
+            "workers are out of shared memory",
+            {},
+            "host",
+            killer::shared_memory},
+    Wording{kill, "host", "the host", "Killed", "=", "host", killer::signal},
+    Wording{kill, "host", "the host", "exit code 137", {}, "host", killer::signal},
+    Wording{kill, "host", "the host", "return code = -9", {}, "host", killer::signal},
+    Wording{kill, "host", "the host", "exitcode: -9", {}, "host", killer::signal},
+    Wording{kill, "host", "the host", "exitcode : -9", {}, "host", killer::signal},
+    Wording{kill, "host", "the host", "Signal 9 (SIGKILL) received", {}, "host", killer::signal},
 
     // What was got over.
     Wording{recovery, "ggml", "ggml", "retrying without pipeline parallelism"},
     Wording{recovery, "ggml", "ggml", "ggml_cuda_host_malloc: failed to allocate"},
+    Wording{recovery, "ggml", "ggml", "ggml_vulkan: Failed to allocate pinned memory"},
+    Wording{recovery, "ggml", "Ollama", "model requires more memory than is currently available, evicting a model"},
+    Wording{recovery, "comfyui", "ComfyUI", "Ran out of memory when regular VAE"},
+    Wording{recovery, "deepspeed", "PyTorch's allocator", "pytorch allocator cache flushes since last step"},
+    Wording{recovery, "triton", "Triton's pinned memory", "falling back to non-pinned system memory"},
     Wording{recovery, "julia", "CUDA.jl's pool", "memory allocation failed; attempting to free up memory"},
     Wording{recovery, "tensorrt", "TensorRT", "Device memory is insufficient to use tactic"},
     Wording{recovery, "tensorrt", "TensorRT", "Skipping tactic", "!due to insufficient memory"},
 
+    // The same failure once more, by whoever asked for the memory.
+    repeated("ggml", "ggml", "unable to allocate {gpu} buffer"),
+    repeated("ggml", "ggml", "failed to allocate compute pp buffers"),
+    repeated("ggml", "ggml", "failed to allocate compute tg buffers"),
+    repeated("ggml", "ggml", "failed to allocate compute buffers"),
+    repeated("ggml", "ggml", "failed to allocate buffer for kv cache"),
+    repeated("ggml", "ggml", "failed to allocate buffer for rs cache"),
+    repeated("ggml", "ggml", "vk::Device::allocateMemory: ErrorOutOfDeviceMemory"),
+    repeated("ggml", "Ollama", "memory layout cannot be allocated"),
+    repeated("vllm", "vLLM", "CUDA out of memory occurred when"),
+
     // Where memory went at the start of a server, and what a compiler aimed at.
     Wording{accounting, "xla:gpu", "XLA's compiler", "Can't reduce memory usage below {limit}"},
     Wording{accounting, "xla:gpu", "XLA's compiler", "Can't reduce memory use below {limit}"},
-    Wording{accounting, "ggml", "ggml", "CUDA{device} model buffer size = {=model}"},
-    Wording{accounting, "ggml", "ggml", "CUDA{device} KV buffer size = {=KV cache}"},
-    Wording{accounting, "ggml", "ggml", "CUDA{device} compute buffer size = {=compute buffers}"},
-    Wording{accounting, "ggml", "ggml", "ROCm{device} model buffer size = {=model}"},
-    Wording{accounting, "ggml", "ggml", "ROCm{device} KV buffer size = {=KV cache}"},
-    Wording{accounting, "ggml", "ggml", "ROCm{device} compute buffer size = {=compute buffers}"},
+    Wording{accounting, "ggml", "ggml", "using device {gpu} (", "!) - {.free_before_bytes} free"},
+    Wording{accounting, "ggml", "ggml", "offloaded {.layers_on_gpu}/{.layers} layers to GPU"},
+    Wording{accounting, "ggml", "ggml", "n_ctx = {.context_tokens}"},
+    Wording{accounting, "ggml", "ggml", "{gpu} model buffer size = {=model}"},
+    Wording{accounting, "ggml", "ggml", "{gpu}_Mapped model buffer size = {=model}"},
+    Wording{accounting, "ggml", "ggml", "{gpu} buffer size = {=model}"},
+    Wording{accounting, "ggml", "ggml", "{gpu} KV buffer size = {=+KV cache}"},
+    Wording{accounting, "ggml", "ggml", "{gpu} RS buffer size = {=+recurrent states}"},
+    Wording{accounting, "ggml", "ggml", "{gpu} output buffer size = {=output buffers}"},
+    Wording{accounting, "ggml", "ggml", "{gpu} compute buffer size = {=compute buffers}"},
+    Wording{accounting, "ggml", "ggml", "\"model weights\" device={gpu} size=\"{=model}"},
+    Wording{accounting, "ggml", "ggml", "\"kv cache\" device={gpu} size=\"{=KV cache}"},
+    Wording{accounting, "ggml", "ggml", "\"compute graph\" device={gpu} size=\"{=compute buffers}"},
     Wording{accounting, "vllm", "vLLM", "the current vLLM instance can use", vllm_clauses},
     Wording{accounting, "vllm", "vLLM", "model weights take {=weights}", vllm_clauses},
     Wording{accounting, "vllm", "vLLM", "non_torch_memory {=outside PyTorch}"},
@@ -252,22 +384,45 @@ constexpr std::array wordings = {
     Wording{accounting, "vllm", "vLLM", "Loading model weights took {=weights}"},
     Wording{accounting, "vllm", "vLLM", "Model loading took {=weights}"},
     Wording{accounting, "vllm", "vLLM", "Available KV cache memory: {=KV cache}"},
-    Wording{accounting, "vllm", "vLLM", "Desired GPU memory utilization is",
-            "Actual usage: {=weights} for weight\nfor weight, {=activations at their peak} for peak activation\n"
-            "for weights, {=activations at their peak} for peak activation\n"
-            "for peak activation, {=outside PyTorch} for non-torch memory\n"
-            "for non-torch memory, and {=graphs} for CUDAGraph memory\n"
-            "for non-torch memory, {=graphs} for NPU graph memory\nFree memory on device ({#available}/{total})\n"
-            "Current kv cache memory in use is {=KV cache}"},
+    Wording{
+        accounting, "vllm", "vLLM", "Desired GPU memory utilization is",
+        "Actual usage: {=weights} for weight\nfor weight, {=activations at their peak} for peak activation\n"
+        "for weights, {=activations at their peak} for peak activation\n"
+        "for peak activation, {=outside PyTorch} for non-torch memory\n"
+        "for non-torch memory, and {=graphs} for CUDAGraph memory\n"
+        "for non-torch memory, {=graphs} for NPU graph memory\nFree memory on device ({#.free_before_bytes}/{total})\n"
+        "Current kv cache memory in use is {=KV cache}"},
+    Wording{accounting, "vllm", "vLLM", "CUDA graph pool memory: {=graphs}", "!(actual)"},
     Wording{accounting, "vllm", "vLLM", "Graph capturing finished in", "took {=graphs}"},
     Wording{accounting, "vllm", "vLLM on TPU", "Init model | hbm=[({#=weights}, {#total})"},
     Wording{accounting, "vllm", "vLLM on TPU", "Init kv-cache |", "hbm=[({#.all so far}, {#total})"},
-    Wording{accounting, "sglang", "SGLang", "Load weight end.", "avail mem={available}\nmem usage={=weights}"},
+    Wording{accounting, "sglang", "SGLang", "Load weight begin.", "avail mem={.free_before_bytes}"},
+    Wording{accounting, "sglang", "SGLang", "Load weight end.", "avail mem={.free_after_bytes}\nmem usage={=weights}"},
     Wording{accounting, "sglang", "SGLang", "KV Cache is allocated.",
             "K size: {=K cache}\nV size: {=V cache}\n"
             "KV size: {=KV cache}"},
-    Wording{accounting, "sglang", "SGLang", "Capture cuda graph end.", "mem usage={=graphs}\navail mem={available}"},
-    Wording{accounting, "sglang", "SGLang", "Memory pool end. avail mem={available}"},
+    Wording{accounting, "sglang", "SGLang", "Mamba Cache is allocated.",
+            "conv_state size: {=convolution states}\nssm_state size: {=SSM states}\n"
+            "intermediate_ssm_state_cache size: {=intermediate SSM states}\n"
+            "intermediate_conv_window_cache size: {=intermediate convolution windows}"},
+    sglang_graphs("Capture cuda graph end.", "mem usage={=graphs}\navail mem={.free_after_bytes}"),
+    sglang_graphs("Capture target decode CUDA graph end.", "mem usage={=graphs}\navail mem={.free_after_bytes}"),
+    sglang_graphs("Capture target verify CUDA graph end.",
+                  "mem usage={=graphs to verify}\navail mem={.free_after_bytes}"),
+    sglang_graphs("Capture target prefill CUDA graph end.",
+                  "mem usage={=graphs of prefill}\navail mem={.free_after_bytes}"),
+    sglang_graphs("Capture draft cuda graph end.",
+                  "mem usage={=graphs of the draft model}\navail mem={.free_after_bytes}"),
+    sglang_graphs("Capture draft decode CUDA graph end.",
+                  "mem usage={=graphs of the draft model}\navail mem={.free_after_bytes}"),
+    Wording{accounting, "sglang", "SGLang", "Memory pool end. avail mem={.free_after_bytes}"},
+    Wording{accounting, "tensorrt", "TensorRT-LLM",
+            "[MemUsageChange] Allocated {=KV cache} for max tokens in paged KV"},
+    Wording{accounting, "tensorrt", "TensorRT-LLM",
+            "[MemUsageChange] Allocated {=runtime buffers} GPU memory for runtime buffers"},
+    Wording{accounting, "tensorrt", "TensorRT-LLM", "[MemUsageChange] Allocated {=decoder} GPU memory for decoder"},
+    Wording{accounting, "tensorrt", "TensorRT-LLM",
+            "Memory usage when calculating max tokens in paged kv cache: total: {total}"},
 
     // What is in use at that time. DeepSpeed's and Megatron's figures are of PyTorch's allocator; GB and MB are powers of
     // 1024 in all of them.
