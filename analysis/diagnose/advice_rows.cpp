@@ -125,11 +125,25 @@ bool fill_expandable(const AdviceFacts& facts, Advice& advice) {
   return true;
 }
 
+// The engine looks what is free before it takes its fraction.
+bool is_start_of_engine(const AdviceFacts& facts) {
+  const CauseFacts& failed = facts.failed;
+  return failed.figures.driver_bytes && failed.device_bytes &&
+         (facts.cause == Cause::held_elsewhere || !failed.detail(failure_detail::setting).empty());
+}
+
+bool fill_vllm(const AdviceFacts& facts, Advice& advice) {
+  if (is_start_of_engine(facts)) return false;
+  if (!facts.failed.detail(failure_detail::suggested).empty())
+    advice.change = "a larger --gpu-memory-utilization, or more GPUs (--tensor-parallel-size)";
+  return true;
+}
+
 // A value that leaves the figures of the text room: the engine's fraction of the whole device.
 bool fill_engine_fraction(const AdviceFacts& facts, Advice& advice) {
   const CauseFacts& failed = facts.failed;
   const auto in_percent = [](double share) { return std::floor(share * 100) / 100; };
-  if (facts.cause == Cause::held_elsewhere && failed.figures.driver_bytes && failed.device_bytes) {
+  if (is_start_of_engine(facts)) {
     const double free = static_cast<double>(*failed.figures.driver_bytes),
                  all = static_cast<double>(*failed.device_bytes);
     advice.change = fmt::format("--gpu-memory-utilization {:.2f}", in_percent(free / all));
@@ -224,7 +238,8 @@ bool is_of_pytorch(const AdviceFacts& facts, Advice&) {
   return facts.failed.program == Framework::pytorch;
 }
 bool is_of_unknown(const AdviceFacts& facts, Advice&) {
-  return facts.failed.program == Framework::unknown;
+  return facts.failed.program == Framework::unknown &&
+         facts.failed.row.allocator.find("TensorRT") == std::string::npos;
 }
 
 // What lists the users of a device.
@@ -288,8 +303,11 @@ bool fill_pool_size(const AdviceFacts& facts, Advice& advice) {
 bool is_of_vmem(const AdviceFacts& facts, Advice&) {
   return facts.failed.row.memory_space == "vmem";
 }
-bool is_not_of_vmem(const AdviceFacts& facts, Advice& advice) {
-  return !is_of_vmem(facts, advice);
+bool is_of_smem(const AdviceFacts& facts, Advice&) {
+  return facts.failed.row.memory_space == "smem";
+}
+bool is_of_hbm(const AdviceFacts& facts, Advice&) {
+  return facts.failed.row.memory_space.empty() || facts.failed.row.memory_space == "hbm";
 }
 
 bool fill_smaller_pool(const AdviceFacts& facts, Advice& advice) {
@@ -371,6 +389,8 @@ bool fill_larger_than_all(const AdviceFacts& facts, Advice& advice) {
 std::uint64_t missing_bytes(const AdviceFacts& facts) {
   const FailureFacts& figures = facts.failed.figures;
   if (is_larger_than_all(facts) || !(figures.free_bytes || figures.is_of_driver)) return 0;
+  if (facts.cause == Cause::too_big && facts.failed.is_pool_full() && figures.driver_bytes)
+    return figures.needed_bytes - std::min(figures.needed_bytes, *figures.driver_bytes / 2);  // The rest is no room.
   const std::uint64_t there =
       clamped_sum(figures.free_bytes.value_or(0), facts.cause == Cause::too_big ? figures.driver_bytes.value_or(0) : 0);
   return figures.needed_bytes - std::min(figures.needed_bytes, there);
@@ -394,6 +414,12 @@ bool fill_more_than_held(const AdviceFacts& facts, Advice& advice) {
 
 bool fill_hold_less(const AdviceFacts& facts, Advice& advice) {
   if (missing_bytes(facts) == 0 || is_more_than_held(facts)) return false;
+  const Framework framework = facts.failed.framework;
+  const bool is_jax = facts.failed.has_xla_pool() || framework == Framework::tpu,
+             is_training = is_jax || framework == Framework::pytorch || framework == Framework::pytorch_npu ||
+                           framework == Framework::pytorch_xpu || framework == Framework::pytorch_mps;
+  advice.change = fmt::format("hold or request less: a smaller batch{}{}, a lower precision",
+                              is_training ? ", checkpointing" : "", is_jax ? ", donation" : "");
   advice.why = fmt::format("{}{} more must be free.", no_fraction_text(facts), text_from_bytes(missing_bytes(facts)));
   const Holders& holders = facts.holders;
   if (!holders.rows.empty() && holders.by == Holders::By::code)
@@ -471,20 +497,23 @@ constexpr AdviceRow advice_rows[] = {
      "Less of VMEM is left for what the compiler keeps there.", rule, false, fill_vmem_limit},
     {"vmem", tpu, on_tpu, "smaller blocks in the kernel", "The kernel's buffers must fit in VMEM.",
      "The kernel may become slower.", rule, false, is_of_vmem},
+    {"smem", tpu, on_tpu,
+     "a smaller table for the kernel: fewer or shorter requests at once (in vLLM --max-num-seqs, --max-model-len)",
+     "Scalar memory holds what kernels fetch in advance, such as tables of pages.", "", rule, false, is_of_smem},
     {"donation", tpu, on_tpu, "donate the arguments that the outputs replace (jax.jit(..., donate_argnums=...))",
      "Outputs then take the place of donated arguments.", "Donated arrays can't be used afterwards.", rule, false,
-     is_not_of_vmem},
+     is_of_hbm},
     {"temporaries", tpu, on_tpu,
      "a smaller batch, or checkpointing the layers (jax.checkpoint, torch_xla.utils.checkpoint)",
      "Checkpointed activations are computed again in the backward pass instead of being kept.",
-     "The backward pass takes longer.", rule, false, is_not_of_vmem},
+     "The backward pass takes longer.", rule, false, is_of_hbm},
     {"devices", tpu, on_tpu, "sharding over more devices", "Each device then holds a part of the arrays.",
-     "It takes more devices.", rule, false, is_not_of_vmem},
+     "It takes more devices.", rule, false, is_of_hbm},
     {"blocks", set_of(Framework::kernel), any_cause, "smaller block sizes, or a smaller num_stages",
      "A kernel's shared memory grows with both.", "The kernel may become slower.", rule, false, nullptr},
     {"vllm", set_of(Framework::vllm), any_cause & ~set_of(Cause::held_elsewhere),
      "a smaller --max-model-len, or more GPUs (--tensor-parallel-size)", "Either needs less memory on each GPU.",
-     "Requests must be shorter, or it takes more GPUs.", rule, false, nullptr},
+     "Requests must be shorter, or it takes more GPUs.", rule, false, fill_vllm},
     {"layers_on_gpu", set_of(Framework::ggml), any_cause, "", "", "The other layers run on the CPU, more slowly.",
      assumed, false, fill_layers_on_gpu},
     {"context", set_of(Framework::ggml), any_cause, "", "", "Requests must be shorter.", assumed, false, fill_context},
@@ -501,7 +530,7 @@ constexpr AdviceRow advice_rows[] = {
      "TensorFlow claims nearly all of the device when it starts, and leaves libraries and other processes little.",
      "Memory may fragment.", rule, false, is_of_tensorflow},
     {"sglang", set_of(Framework::sglang), any_cause,
-     "--mem-fraction-static 0.9, fewer requests at once (--max-running-requests), or more GPUs (--tp-size)",
+     "a larger --mem-fraction-static, fewer requests at once (--max-running-requests), or more GPUs (--tp-size)",
      "SGLang takes its KV cache from that fraction.", "Less memory is left for activations and CUDA graphs.", rule,
      false, nullptr},
     {"smaller_pool", set_of(Framework::library), any_cause,
@@ -527,9 +556,7 @@ constexpr AdviceRow advice_rows[] = {
      fill_larger_than_all},
     {"more_than_held", any_framework, full_memory, "request less at once", "", "", computed, false,
      fill_more_than_held},
-    {"hold_less", any_framework, full_memory,
-     "hold or request less: a smaller batch, checkpointing, donation, a lower precision", "", "", computed, false,
-     fill_hold_less},
+    {"hold_less", any_framework, full_memory, "", "", "", computed, false, fill_hold_less},
 };
 
 }  // namespace

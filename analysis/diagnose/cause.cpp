@@ -113,6 +113,12 @@ bool is_of_text(Facts one) {
   return one.row.line && !one.figures.free_blocks;
 }
 
+// A device without room, and a pool of which nearly nothing is free: what is left is no fragmentation.
+bool is_all_full(Facts one) {
+  return is_of_text(one) && one.figures.driver_bytes && !one.has_device_room() && one.is_pool_full() &&
+         one.figures.needed_bytes <= std::max(*one.figures.free_bytes, *one.figures.driver_bytes);
+}
+
 // Others hold a quarter of the device, and not a fraction of what the own pool holds; without that it would have fit.
 bool is_held_elsewhere(Facts one) {
   constexpr std::uint64_t part_of_device = 4, part_of_pool = 2;
@@ -192,6 +198,7 @@ constexpr Rung ladder[] = {
        return is_of_text(one) && !one.figures.free_bytes && one.figures.driver_bytes && !one.has_device_room();
      }},
     {"free memory is unknown", Cause::unknown, [](Facts one) { return !one.figures.free_bytes; }},
+    {"device and pool that are nearly full", Cause::too_big, is_all_full},
     {"free in total", Cause::fragmentation,
      [](Facts one) { return one.figures.free_bytes && one.figures.needed_bytes <= *one.figures.free_bytes; }},
     // The pool of a TPU is the device's memory.
@@ -330,9 +337,23 @@ std::optional<std::uint64_t> CauseFacts::left_to_grow() const {
   return *figures.limit_bytes - std::min(*figures.limit_bytes, *figures.pool_bytes);
 }
 
+bool CauseFacts::is_device_full() const {
+  constexpr std::uint64_t part = 100, least = std::uint64_t{64} << 20;
+  return row.line && device_bytes && figures.driver_bytes && !figures.is_of_driver &&
+         *figures.driver_bytes < std::max(*device_bytes / part, std::min(least, *device_bytes / 16));
+}
+
+bool CauseFacts::is_pool_full() const {
+  constexpr std::uint64_t part = 16;
+  return row.line && !figures.free_blocks && figures.free_bytes && figures.pool_bytes &&
+         *figures.free_bytes < *figures.pool_bytes / part;
+}
+
 bool CauseFacts::is_over_limit() const {
+  // PyTorch's limit on Apple's GPUs is for all that the process has there.
+  const std::uint64_t others = framework == Framework::pytorch_mps && elsewhere ? elsewhere->bytes : 0;
   return figures.limit_bytes && row.used_bytes &&
-         clamped_sum(*row.used_bytes, figures.needed_bytes) > *figures.limit_bytes;
+         clamped_sum(clamped_sum(*row.used_bytes, others), figures.needed_bytes) > *figures.limit_bytes;
 }
 
 CauseFacts cause_facts_of(const Trace& trace, std::size_t stream, const FailureRow& row, const FailureFacts& figures) {

@@ -98,7 +98,13 @@ struct CauseFacts {
   // No pool within the limit could have held what was in use and the request, however much of it was free.
   bool is_over_limit() const;
   bool has_xla_pool() const { return framework == Framework::jax_gpu || framework == Framework::tensorflow; }
-  bool has_device_room() const { return figures.driver_bytes && figures.needed_bytes <= *figures.driver_bytes; }
+  // Not of a device that is nearly full, as a text says: the driver can't hand out the last few MiB.
+  bool has_device_room() const {
+    return figures.driver_bytes && figures.needed_bytes <= *figures.driver_bytes && !is_device_full();
+  }
+  bool is_device_full() const;
+  // All but a few percent of the pool is in use, as a text says: what is free in it is the rest of many segments.
+  bool is_pool_full() const;
   // What the text of the failure says beyond its figures (trace/failure_details.h); empty if it doesn't.
   std::string_view detail(std::string_view key) const;
   bool is_of_windows() const;

@@ -83,9 +83,21 @@ std::string full_pool_sentence(const CauseFacts& facts) {
          largest_text(figures, pair) + ". " + free_text(figures);
 }
 
+// Of an engine that counts in tokens.
+std::string tokens_sentence(const CauseFacts& facts) {
+  const std::string_view wanted = facts.detail(failure_detail::setting),
+                         room = facts.detail(failure_detail::suggested);
+  return wanted.empty()
+             ? fmt::format("{} has room for {} tokens, and a request may be longer.", facts.row.allocator, room)
+             : fmt::format("{} has room for {} tokens, and a request may have {}.", facts.row.allocator, room, wanted);
+}
+
 std::string unknown_sentence(const CauseFacts& facts) {
   const FailureFacts& figures = facts.figures;
   const bool is_of_text = facts.row.line && !figures.driver_bytes && !figures.free_bytes;
+  if (is_of_text && figures.requested_bytes == 0 && facts.framework == Framework::vllm &&
+      !facts.detail(failure_detail::suggested).empty())
+    return tokens_sentence(facts);
   if (is_of_text && figures.requested_bytes == 0 && facts.framework != Framework::library)
     return fmt::format("{} ran out of memory; the text says neither how much was requested nor how much was free.",
                        facts.row.allocator);
@@ -112,6 +124,16 @@ std::string unknown_sentence(const CauseFacts& facts) {
          free_text(figures);
 }
 
+// What is free would be enough in total, but a device is never used to the last MiB.
+std::string full_device_sentence(const CauseFacts& facts) {
+  const FailureFacts& figures = facts.figures;
+  return fmt::format(
+      "The device is full: requested {}, and only {}{} is free on it; {} of the pool's {} is unused.",
+      requested_text(facts), text_from_bytes(*figures.driver_bytes),
+      facts.device_bytes ? " of " + text_from_bytes(*facts.device_bytes) : std::string(),
+      text_from_bytes(*figures.free_bytes), text_from_bytes(*figures.pool_bytes));
+}
+
 std::string too_big_sentence(const CauseFacts& facts) {
   const FailureFacts& figures = facts.figures;
   if (facts.device_bytes && figures.needed_bytes > *facts.device_bytes)
@@ -122,7 +144,10 @@ std::string too_big_sentence(const CauseFacts& facts) {
     return fmt::format("Requested {}, more than the limit of {} ({}).", requested_text(facts), limited,
                        text_from_bytes(*figures.limit_bytes));
   }
-  return figures.is_of_driver || !figures.free_bytes ? driver_sentence(facts) : full_pool_sentence(facts);
+  if (figures.is_of_driver || !figures.free_bytes) return driver_sentence(facts);
+  const std::uint64_t all = clamped_sum(*figures.free_bytes, figures.driver_bytes.value_or(0));
+  return facts.is_pool_full() && figures.driver_bytes && figures.needed_bytes <= all ? full_device_sentence(facts)
+                                                                                     : full_pool_sentence(facts);
 }
 
 // "0.50 of 11.8 GiB"
@@ -167,7 +192,10 @@ std::string pool_limit_sentence(const CauseFacts& facts) {
     return text + ": requested " + pair.first + ", " + pair.second + " is free in it.";
   }
   text += ": requested " + requested_text(facts);
-  return text + (facts.row.used_bytes ? ", and " + text_from_bytes(*facts.row.used_bytes) + " is in use." : ".");
+  if (facts.row.used_bytes) text += ", and " + text_from_bytes(*facts.row.used_bytes) + " is in use";
+  if (facts.framework == Framework::pytorch_mps && facts.elsewhere)
+    text += fmt::format(", and {} outside of it", text_from_bytes(facts.elsewhere->bytes));
+  return text + ".";
 }
 
 std::string fragmentation_sentence(const CauseFacts& facts) {
@@ -204,9 +232,12 @@ std::string compile_time_sentence(const CauseFacts& facts) {
     if (key == failure_detail::program && !value.empty()) program = value;
   std::string text = fmt::format("The compiler found that {} does not fit in {}", program,
                                  facts.row.memory_space.empty() ? "memory" : facts.row.memory_space);
-  if (figures.requested_bytes > 0) text += ": it needs " + requested_text(facts);
+  const TextPair pair = requested_and(facts, figures.limit_bytes.value_or(0));
+  if (figures.limit_bytes && figures.requested_bytes == *figures.limit_bytes)
+    return text + fmt::format(": it needs a little more than the {} there. Nothing ran.", pair.second);
+  if (figures.requested_bytes > 0) text += ": it needs " + (figures.limit_bytes ? pair.first : requested_text(facts));
   if (figures.requested_bytes > 0 && figures.limit_bytes) {
-    text += ", and " + text_from_bytes(*figures.limit_bytes) + " is there";
+    text += ", and " + pair.second + " is there";
     if (figures.requested_bytes > *figures.limit_bytes)
       text += fmt::format(" ({} too much)", text_from_bytes(figures.requested_bytes - *figures.limit_bytes));
   }
@@ -227,8 +258,20 @@ std::string host_memory_sentence(const CauseFacts& facts) {
   if (by == killer::data_loader || by == killer::shared_memory)
     return "A worker of the DataLoader was killed because memory of the host ran out (RAM, or the shared memory of "
            "/dev/shm), not of a device.";
+  const std::string held =
+      facts.row.used_bytes ? fmt::format(" It had {} of it.", text_from_bytes(*facts.row.used_bytes)) : std::string();
+  constexpr std::pair<std::string_view, std::string_view> with_limits[] = {{killer::slurm, "Slurm"},
+                                                                            {killer::lsf, "LSF"},
+                                                                            {killer::kubernetes, "Kubernetes"},
+                                                                            {killer::systemd, "systemd"}};
+  for (const auto& [key, name] : with_limits)
+    if (key == by)
+      return fmt::format(
+          "The job went beyond the host memory (RAM) that {} allows it, and was killed. Memory of a device is not "
+          "short.{}",
+          name, held);
   if (!by.empty() || !facts.detail(failure_detail::killed_by).empty())
-    return "Memory of the host (RAM) ran out, not of a device, and the job was killed.";
+    return "Memory of the host (RAM) ran out, not of a device, and the job was killed." + held;
   return fmt::format("Memory of the host ran out, not of a device: requested {}.", requested_text(facts));
 }
 

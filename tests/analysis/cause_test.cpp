@@ -175,6 +175,14 @@ const std::vector<Case>& cases() {
          one.figures.driver_bytes = mib;
        }},
       {"free memory is unknown", [](Failed& one) { one.facts.framework = Framework::tpu; }},
+      {"device and pool that are nearly full",
+       [](Failed& one) {
+         one.of_text(Framework::pytorch);
+         one.facts.device_bytes = 24 * gib;
+         one.figures.free_bytes = 120 * mib;
+         one.figures.pool_bytes = 23 * gib;
+         one.figures.driver_bytes = 20 * mib;
+       }},
       {"free in total", [](Failed& one) { one.free(200 * mib, 10 * mib); }},
       {"larger than all free memory of a TPU",
        [](Failed& one) {
@@ -298,6 +306,7 @@ TEST(Advice, each_row_is_given_for_some_failure) {
   give(Framework::tpu, Cause::compile_time,
        [](Failed& one) { one.row.details.emplace_back("padding of the listed buffers", "2.00 MiB"); });
   give(Framework::tpu, Cause::compile_time, [](Failed& one) { one.row.memory_space = "vmem"; });
+  give(Framework::tpu, Cause::compile_time, [](Failed& one) { one.row.memory_space = "smem"; });
   for (const Framework framework : {Framework::kernel, Framework::vllm, Framework::sglang, Framework::library,
                                     Framework::ggml, Framework::paddle, Framework::pytorch_mps, Framework::pytorch_xpu})
     give(framework, Cause::too_big);

@@ -375,7 +375,7 @@ const WildText wild_texts[] = {
      "Killed\nslurmstepd: error: Detected 1 oom_kill event in StepId=12.0. Some of the step tasks have been OOM "
      "Killed.\n",
      "host_memory",
-     {"Memory of the host (RAM) ran out", "--mem"},
+     {"host memory (RAM) that Slurm allows it", "--mem"},
      {"most often"}},
     {"RMM's debug log with errors alone",
      "[ 7001][09:00:00:000001][info  ] ----- RMM LOG BEGIN [PTDS DISABLED] -----\n"
@@ -400,7 +400,7 @@ const WildText wild_texts[] = {
      "Killed.\n"
      "srun: error: node1: task 0: Out Of Memory\n",
      "host_memory",
-     {"Memory of the host (RAM) ran out", "--mem"},
+     {"host memory (RAM) that Slurm allows it", "--mem"},
      {}},
     {"killed, and no more",
      "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:\n  exitcode  : -9 (pid: 4711)\n",
@@ -511,6 +511,49 @@ const WildText wild_texts[] = {
      "held_elsewhere",
      {"Requested by forward /work/net.py:12"},
      {}},
+    {"the last MiB of a device that others fill",
+     "RuntimeError: CUDA out of memory. Tried to allocate 2.00 MiB (GPU 0; 8.00 GiB total capacity; 900.00 MiB already "
+     "allocated; 7.00 MiB free; 920.00 MiB reserved in total by PyTorch)\n",
+     "held_elsewhere",
+     {"is held by others", "7.00 MiB was free", "nvidia-smi"},
+     {"not a lack of its memory", "dmesg"}},
+    {"a full device with a rest in the pool",
+     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 30.00 MiB. GPU 0 has a total capacity of 40.00 GiB of "
+     "which 11.00 MiB is free. Including non-PyTorch memory, this process has 39.98 GiB memory in use. Of the allocated "
+     "memory 39.30 GiB is allocated by PyTorch, and 45.00 MiB is reserved by PyTorch but unallocated.\n",
+     "too_big",
+     {"The device is full: requested 30.0 MiB, and only 11.0 MiB of 40.0 GiB is free", "a smaller batch"},
+     {"Fragmented", "expandable_segments", "donation"}},
+    {"a limit of Apple's GPU",
+     "RuntimeError: MPS backend out of memory (MPS allocated: 7.00 GB, other allocations: 1.50 GB, max allowed: 9.00 GB). "
+     "Tried to allocate 1.00 GB on private pool.\n",
+     "pool_limit",
+     {"its limit of 9.00 GiB: requested 1.00 GiB, and 7.00 GiB is in use, and 1.50 GiB outside of it"},
+     {"unknown"}},
+    {"an engine that finds too little free at its start",
+     "ValueError: Free memory on device cuda:0 (20.10/24.00 GiB) on startup is less than desired GPU memory utilization "
+     "(0.9, 21.60 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes.\n",
+     "too_big",
+     {"requested 21.6 GiB, and 20.1 GiB was free", "--gpu-memory-utilization 0.83"},
+     {"--max-model-len"}},
+    {"an engine that counts in tokens",
+     "ValueError: The model's max seq len (8192) is larger than the maximum number of tokens that can be stored in KV cache "
+     "(5120). Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.\n",
+     "unknown",
+     {"5120", "--max-model-len 5120"},
+     {"neither"}},
+    {"old XLA under JAX",
+     "2020-01-02 10:00:00.000000: E external/org_tensorflow/tensorflow/compiler/xla/pjrt/client.cc:10] Execution of replica "
+     "0 failed: Resource exhausted: Out of memory while trying to allocate 4294967296 bytes.\n",
+     "unknown",
+     {"Requested 4.00 GiB", "a smaller batch"},
+     {"TF_FORCE_GPU_ALLOW_GROWTH"}},
+    {"scalar memory of a TPU",
+     "RESOURCE_EXHAUSTED: Ran out of memory in memory space smem. Used 1.00M of 1.00M smem. Exceeded smem capacity by "
+     "1.2K\n",
+     "compile_time",
+     {"a little more than the 1.00 MiB there"},
+     {"donate", "checkpointing"}},
 };
 
 class WildTexts : public testing::TestWithParam<WildText> {};

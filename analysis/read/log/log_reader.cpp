@@ -222,10 +222,15 @@ void LogReader::note_mention(std::string_view text) {
 }
 
 void LogReader::note_framework(std::string_view text) {
+  // XLA's own files lay in external/org_tensorflow/tensorflow.
+  const auto is_of_xla = [](std::string_view before) {
+    return before.ends_with("org_") || before.ends_with("org_tensorflow/");
+  };
   constexpr std::pair<std::string_view, std::string_view> words[] = {
       {"tensorflow", "tensorflow"}, {"torch", "pytorch"}, {"jax", "jax"}};
   for (std::size_t i = 0; i < std::size(words); ++i)
-    if (text.find(words[i].first) != std::string_view::npos) frameworks_[i] = words[i].second;
+    for (std::size_t at = text.find(words[i].first); at != std::string_view::npos; at = text.find(words[i].first, at + 1))
+      if (!is_of_xla(text.substr(0, at))) frameworks_[i] = words[i].second;
 }
 
 // A sentence whose first words a narrow window has broken.
