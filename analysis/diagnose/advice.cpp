@@ -42,11 +42,8 @@ std::vector<Advice> find_advice(const AdviceFacts& facts) {
     if (row.is_setting) one.words = one.change;
     advice.push_back(std::move(one));
   }
-  if (advice.empty() && facts.failed.row.line && facts.cause != Cause::leak)
-    advice.push_back({"a smaller batch or input, or a device that nothing else uses",
-                      "The text says too little for more: who else uses the device is seen with nvidia-smi, rocm-smi or "
-                      "xpu-smi.",
-                      "", AdviceProof::rule, "anything"});
+  if (advice.empty() && facts.failed.row.line && facts.cause != Cause::compile_time)
+    advice.push_back(general_advice(facts));
   return advice;
 }
 

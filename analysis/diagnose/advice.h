@@ -69,6 +69,8 @@ struct AdviceRow {
 };
 // The order of the table is that of the advice: the most certain and cheapest first.
 std::span<const AdviceRow> all_advice();
+// For a text that says too little for any of them.
+Advice general_advice(const AdviceFacts& facts);
 // The row of that key, which must exist: its words, for programs that do not fit (program_advice.h).
 const AdviceRow& advice_row(std::string_view key);
 

@@ -67,7 +67,7 @@ class RecordedJobTest(OwnFolderTest):
     def assert_nothing_was_odd(self):
         """No free of an unknown block, no block over another one, no loss: order and heaps are right."""
         done = subprocess.run([HBMSCOPE, "check", self.recording], capture_output=True, text=True, check=True)
-        found = [line.split()[0] for line in done.stdout.splitlines()[2:] if line.strip()]
+        found = [line.split()[1] for line in done.stdout.splitlines()[2:] if line.strip()]
         self.assertEqual(found, ["blocks", "events"], done.stdout)
 
     def assert_is(self, truth):
