@@ -300,6 +300,20 @@ const Line lines[] = {
     {accounting, "TensorRT-LLM",
      "[TensorRT-LLM][INFO] [MemUsageChange] Allocated 16.00 GiB for max tokens in paged KV cache (263008).",
      "KV cache: 17179869184"},
+    {SentenceKind::failure, "GPU driver", "THCudaCheck FAIL file=/a/THCStorage.cu line=58 error=2 : out of memory", ""},
+    {SentenceKind::failure, "GPU driver",
+     "[KeOps] error: cuMemAlloc(&p, n) failed with error CUDA_ERROR_OUT_OF_MEMORY", ""},
+    {SentenceKind::failure, "GPU driver",
+     "Error while calling cudaMalloc(&data, n) in file /a/cuda_data_ptr.cpp:33. code: 2, reason: out of memory", ""},
+    {SentenceKind::failure, "torch_memory_saver",
+     "[torch_memory_saver.cpp] CUresult error  result=2 file=csrc/a.cpp func=f line=9", ""},
+    {SentenceKind::failure, "ggml", "CUDA error 2 at /a/ggml-cuda.cu:5509: out of memory", ""},
+    {SentenceKind::failure, "shared memory of a Triton kernel",
+     "out of resource: shared memory, Required: 163840, Hardware limitation: 101376. reducing the block size",
+     "requested 163840, limit 101376"},
+    {SentenceKind::kill, "a worker of the DataLoader",
+     "ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).", ""},
+    {SentenceKind::kill, "a Kubernetes pod", "OOM Killed", ""},
 };
 
 INSTANTIATE_TEST_SUITE_P(all, Wordings, testing::ValuesIn(lines));
