@@ -357,12 +357,13 @@ constexpr std::string_view error_ends[] = {"error:",   "exception:", "failed:", 
                                            "aborted:", "abort:",     "failure:", "fail:",  "error -", "panic:"};
 // Advice, questions, programs and their options: they speak of it, and nothing failed.
 constexpr std::string_view other_marks[] = {
-    "?",       "`",       " if ",    " when ", "might",  " may ",  "could", " can ",   "avoid",    "prevent",
-    "http",    "raise ",  "except ", "catch",  "throw",  "class ", "def ",  "return",  "#define",  "==",
-    "e.g.",    "example", "=>",      "assert", "expect", "handle", "fix",   "issue",   " should ", "would",
-    "instead", "because", "usually", "often",  "//",     "<b",     "<code", "static ", "const ",   "enum",
-    "grep",    "likely",  "errors ", "**",     "\":",    " or ",   "::",    "{",       "};",       " on error",
-    "cause",   "ignore",  "=\"",     "('",     "(\"",    "' ",     "\" "};
+    "?",       "`",        " if ",   " when ",  "might",     " may ",           "could",   " can ",  "avoid",
+    "prevent", "http",     "raise ", "except ", "catch",     "throw",           "class ",  "def ",   "return",
+    "#define", "==",       "e.g.",   "example", "=>",        "assert",          "expect",  "handle", "fix",
+    "issue",   " should ", "would",  "instead", "because",   "usually",         "often",   "//",     "<b",
+    "<code",   "static ",  "const ", "enum",    "grep",      "likely",          "errors ", "**",     "\":",
+    " or ",    "::",       "{",      "};",      " on error", "javascript heap", "cause",   "ignore", "=\"",
+    "('",      "(\"",      "' ",     "\" "};
 
 }  // namespace
 
