@@ -17,7 +17,7 @@ constexpr bool is_name(char c) {
 }
 
 // 1024^1 and so on.
-constexpr std::string_view units = "KMGTP";
+constexpr std::string_view units = "KMGTPE";
 
 // Where a word or number goes on that a narrow window has broken: after the end of a long line.
 std::size_t after_break(std::string_view text, std::size_t at) {
@@ -124,7 +124,9 @@ MaybeBytes WordCursor::take_size() {
   } else if (at_ < text_.size()) {
     const bool is_kilobytes = text_.substr(at_).starts_with("kB");
     const std::size_t power = units.find(is_kilobytes ? 'K' : text_[at_]);
-    if (power != std::string_view::npos) {
+    const char next = at_ + 1 < text_.size() ? text_[at_ + 1] : ' ';
+    const bool is_exponent = text_[at_] == 'E' && (is_digit(next) || next == '+' || next == '-');
+    if (power != std::string_view::npos && !is_exponent) {
       unit = std::pow(1024.0, static_cast<double>(power + 1));
       ++at_;
       if (text_.substr(at_).starts_with("iB"))

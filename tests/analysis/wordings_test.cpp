@@ -252,7 +252,7 @@ const Line lines[] = {
      "program python"},
     {kill, "the kernel's OOM killer",
      "Killed process 4711 (python) total-vm:2048kB, anon-rss:1024kB, file-rss:0kB, shmem-rss:0kB",
-     "used 1048576, program python"},
+     "used 1048576, program python, held by the killed process 1048576"},
     {kill, "LSF", "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.", ""},
     {kill, "a systemd unit", "systemd[1]: train.service: A process of this unit has been killed by the OOM killer.",
      ""},
@@ -269,7 +269,37 @@ const Line lines[] = {
      "Task was killed due to the node running low on memory.\nMemory on the node (IP: 10.0.0.7, ID: 6f) where the task "
      "(task ID: 4f, name=f, pid=7, memory used=1.25GB) was running was 28.00GB / 28.50GB (0.98), which exceeds the "
      "memory usage threshold of 0.95.",
-     "used 30064771072, limit 30601641984"},
+     "used 30064771072, limit 30601641984, in use on the node 30064771072, memory of the node 30601641984, held by the "
+     "killed task 1342177280"},
+
+    // Older words, and those of programs that print the driver's code.
+    {failure, "GPU driver", "THCudaCheck FAIL file=/b/THC/generic/THCStorage.cu line=58 error=2 : out of memory", ""},
+    {failure, "ggml", "CUDA error 2 at /src/ggml-cuda.cu:4000: out of memory\ncurrent device: 1", "device 1"},
+    {failure, "GPU driver", "CUDA error 2 at kernels.cu:12: out of memory", ""},
+    {failure, "ggml", "Device memory allocation of size 4294967296 failed.", "requested 4294967296"},
+    {failure, "GPU driver", "[KeOps] error: cuMemAlloc(&p, n) failed with error CUDA_ERROR_OUT_OF_MEMORY", ""},
+    {failure, "torch_memory_saver",
+     "[torch_memory_saver.cpp] CUresult error  result=2 file=csrc/core.cpp func=f line=7", ""},
+    {failure, "GPU driver",
+     "Error while calling cudaMalloc(&data, bytes) in file /d/cudnn.cpp:70. code: 2, reason: out of memory", ""},
+    {failure, "PaddlePaddle", "EnforceNotMet: enforce allocating <= available failed, 8589934592 > 1073741824",
+     "requested 8589934592, available 1073741824"},
+    {failure, "shared memory of a Triton kernel",
+     "out of resource: shared memory, Required: 131072, Hardware limitation: 65536. reducing the block size may help",
+     "requested 131072, limit 65536"},
+    {failure, "GPU driver at its start", "CudaAPIError: [2] Call to cuInit results in CUDA_ERROR_OUT_OF_MEMORY", ""},
+    {recovery, "vLLM's KV cache",
+     "Sequence group 4 is preempted in PreemptionMode.RECOMPUTE mode because there is not enough KV cache space.", ""},
+    {status, "Metal in MLX", "Iter 10: Train loss 0.4, It/sec 0.2, Peak mem 24.5 GB", "most used 24500000000"},
+    {kill, "a worker of the DataLoader", "RuntimeError: DataLoader worker (pid 4711) is killed by signal: Bus error.",
+     ""},
+    {kill, "a worker of the DataLoader",
+     "ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).",
+     ""},
+    {kill, "a Kubernetes pod", "      Reason: OOM Killed", ""},
+    {kill, "the host", "      Exit Code:    137", ""},
+    {kill, "a Ray node", "RayOutOfMemoryError: More than 95% of the memory on node a is used (30.0 / 31.0 GB).",
+     "used 32212254720, limit 33285996544, in use on the node 32212254720, memory of the node 33285996544"},
 
     // Where memory went at the start of a server.
     {accounting, "ggml",
@@ -300,20 +330,7 @@ const Line lines[] = {
     {accounting, "TensorRT-LLM",
      "[TensorRT-LLM][INFO] [MemUsageChange] Allocated 16.00 GiB for max tokens in paged KV cache (263008).",
      "KV cache: 17179869184"},
-    {SentenceKind::failure, "GPU driver", "THCudaCheck FAIL file=/a/THCStorage.cu line=58 error=2 : out of memory", ""},
-    {SentenceKind::failure, "GPU driver",
-     "[KeOps] error: cuMemAlloc(&p, n) failed with error CUDA_ERROR_OUT_OF_MEMORY", ""},
-    {SentenceKind::failure, "GPU driver",
-     "Error while calling cudaMalloc(&data, n) in file /a/cuda_data_ptr.cpp:33. code: 2, reason: out of memory", ""},
-    {SentenceKind::failure, "torch_memory_saver",
-     "[torch_memory_saver.cpp] CUresult error  result=2 file=csrc/a.cpp func=f line=9", ""},
-    {SentenceKind::failure, "ggml", "CUDA error 2 at /a/ggml-cuda.cu:5509: out of memory", ""},
-    {SentenceKind::failure, "shared memory of a Triton kernel",
-     "out of resource: shared memory, Required: 163840, Hardware limitation: 101376. reducing the block size",
-     "requested 163840, limit 101376"},
-    {SentenceKind::kill, "a worker of the DataLoader",
-     "ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).", ""},
-    {SentenceKind::kill, "a Kubernetes pod", "OOM Killed", ""},
+    {kill, "a Kubernetes pod", "OOM Killed", ""},
 };
 
 INSTANTIATE_TEST_SUITE_P(all, Wordings, testing::ValuesIn(lines));
@@ -325,6 +342,83 @@ TEST(Wordings, that_are_like_those_of_a_lack_of_memory_and_say_something_else_ar
         "RuntimeError: unable to mmap 4096 bytes from file </a>: No such device (19)",
         "out of resource: threads, Required: 2048, Hardware limit: 1024."})
     EXPECT_FALSE(find_sentence(line)) << line;
+}
+
+TEST(Wordings, that_no_row_has_are_a_failure_where_a_line_of_an_error_says_it) {
+  for (const std::string_view line :
+       {"java.lang.OutOfMemoryError: Java heap space", "fatal error: runtime: out of memory",
+        "[worker 3] ERROR: device pool 7: out of memory", "mmap failed: Cannot allocate memory"})
+    EXPECT_EQ(1U, findings_of("one\n" + std::string(line) + "\ntwo\n").failures.size()) << line;
+  for (const std::string_view line :
+       {"Error: how do I fix out of memory?", "# error: out of memory", "--oom-score: kill when out of memory",
+        "except torch.OutOfMemoryError: pass", "raise OutOfMemoryError: x", "to avoid errors: never run out of memory",
+        "This page is about out of memory", "- Fixed `error: out of memory` on Windows"})
+    EXPECT_TRUE(findings_of("one\n" + std::string(line) + "\ntwo\n").failures.empty()) << line;
+  // Beside another failure it says nothing new.
+  const Findings both = findings_of("error: out of memory\nCUDA error: out of memory\n");
+  ASSERT_EQ(1U, both.failures.size());
+  EXPECT_EQ("GPU driver", both.failures[0].sentence->allocator);
+}
+
+TEST(Wordings, of_one_attempt_are_one_failure) {
+  const auto only = [](std::string_view text) {
+    const Findings found = findings_of(text);
+    EXPECT_EQ(1U, found.failures.size()) << text;
+    return found.failures.at(0);
+  };
+  const Finding tries = only(
+      "failed to alloc 3145728 bytes on host: CUDA_ERROR_OUT_OF_MEMORY\n"
+      "could not allocate pinned host memory of size: 3145728\n"
+      "failed to alloc 2097152 bytes on host: CUDA_ERROR_OUT_OF_MEMORY\n"
+      "could not allocate pinned host memory of size: 2097152\n");
+  EXPECT_EQ(1U, tries.times);
+  EXPECT_EQ("requested 3145728, the last size tried 2097152", figures_of(*tries.sentence));
+  const Finding ggml = only(
+      "Error: runner has terminated: cudaMalloc failed: out of memory\n"
+      "ggml_gallocr_reserve_n: failed to allocate CUDA1 buffer of size 1048576\n");
+  EXPECT_EQ("requested 1048576, device 1", figures_of(*ggml.sentence));
+  EXPECT_EQ(1U, ggml.times);
+  const Finding nccl = only(
+      "h:1:2 [3] include/alloc.h:1 NCCL WARN Cuda failure 'out of memory'\n"
+      "h:1:2 [3] include/alloc.h:2 NCCL WARN Failed to CUDA calloc 1024 bytes\n");
+  EXPECT_EQ("requested 1024, device 3", figures_of(*nccl.sentence));
+  EXPECT_EQ(1U, nccl.times);
+  const Findings vulkan = findings_of(
+      "ggml_vulkan: Failed to allocate pinned memory.\nggml_vulkan: vk::Device::allocateMemory: "
+      "ErrorOutOfDeviceMemory\n");
+  ASSERT_EQ(1U, vulkan.failures.size());
+  EXPECT_FALSE(vulkan.failures[0].got_over.empty());
+}
+
+TEST(Wordings, end_where_the_next_entry_of_the_log_begins) {
+  for (const std::string_view next : {"E1103 18:23:55.1 7 a.cc:1] Stats: Limit: 0", "INFO 01-23 14:00:00 [x.py:1] on",
+                                      "[2026-01-23 14:00:00] on", "2026-01-23 on"}) {
+    const Findings found = findings_of(
+        "E1103 18:23:55.1 7 a.cc:1] cuMemAllocAsync failed to allocate 4096 bytes: RESOURCE_EXHAUSTED\n"
+        " Reported by CUDA: Free memory/Total memory: 1024/2048\n" +
+        std::string(next) + "\n");
+    ASSERT_EQ(1U, found.failures.size());
+    const Sentence& said = *found.failures[0].sentence;
+    EXPECT_TRUE(said.text.ends_with("1024/2048")) << said.text;
+  }
+  const auto again = find_sentence(
+      "raise ValueError(\"No available memory for the cache blocks. \" ValueError: No available memory for the cache "
+      "blocks. Try more.");
+  ASSERT_TRUE(again);
+  EXPECT_EQ("No available memory for the cache blocks. Try more.", again->text);
+}
+
+TEST(Wordings, may_have_exbibytes) {
+  EXPECT_EQ(std::uint64_t{2} << 60, WordCursor("2E,", 0).take_size()->bytes);
+  EXPECT_EQ(3U, WordCursor("3E+05", 0).take_size()->bytes);
+  EXPECT_EQ(1U,
+            findings_of("Aborting compilation early because it's unlikely to have enough memory. Requires 2.00E, has "
+                        "16.00G available.\n")
+                .failures.size());
+}
+
+TEST(Wordings, are_read_in_a_quotation_of_a_quotation) {
+  EXPECT_EQ(1U, findings_of("> > Next region\n>> > CUDA error: out of memory\n").failures.size());
 }
 
 }  // namespace

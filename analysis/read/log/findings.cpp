@@ -78,6 +78,7 @@ std::optional<TracebackFrame> notebook_frame(std::string_view line, std::uint32_
   if (cell.empty() && (python == std::string_view::npos || where.find(' ') != std::string_view::npos))
     return std::nullopt;
   frame.file = cell.empty() ? std::string(where.substr(0, python + 3)) : cell;
+  if (cell.empty() && where.substr(python).starts_with(".pyx")) return std::nullopt;  // Without the line.
   frame.line = pointed_at;
   if (std::string_view rest = where.substr(cell.empty() ? python + 3 : where.size()); rest.starts_with(':')) {
     rest.remove_prefix(1);
@@ -130,10 +131,20 @@ bool is_about(const Finding& dump, const Finding& said) {
   return dump.dump->requested && can_be_equal(*dump.dump->requested, *requested);
 }
 
+// "cudaMalloc failed: out of memory", and in the next line what it was for.
+bool is_driver_of(const Finding& a, const Finding& b) {
+  constexpr std::uint64_t lines_apart = 2;
+  const Sentence &x = *a.sentence, &y = *b.sentence;
+  return x.wording->framework == "cuda" && x.wording->allocator == "GPU driver" && !x.requested && !x.device &&
+         y.wording->framework == "ggml" && y.wording->kind == x.wording->kind && y.requested &&
+         b.place.line <= a.place.line + lines_apart;
+}
+
 bool is_same_sentence(const Finding& a, const Finding& b) {
   if (!a.sentence || !b.sentence || !can_be_same_speaker(a, b)) return false;
   const Sentence &x = *a.sentence, &y = *b.sentence;
   // PyTorch's words, and then those of the server that uses it.
+  if (is_driver_of(a, b)) return true;
   const bool is_within = y.wording->repeats && x.wording->framework == "pytorch";
   if ((x.wording->framework != y.wording->framework && !is_within) || x.wording->kind != y.wording->kind) return false;
   const bool is_same_device = !x.device || !y.device || x.device == y.device;
@@ -144,7 +155,7 @@ bool is_same_sentence(const Finding& a, const Finding& b) {
     return b.place.line <= a.place.line + lines_of_kill;
   // The driver refused smaller and smaller requests of one attempt.
   constexpr std::uint64_t lines_of_attempt = 20;
-  if (x.wording->kind == SentenceKind::refusal && x.wording == y.wording)
+  if (x.wording->kind == SentenceKind::refusal && x.allocator == y.allocator)
     return b.place.line <= a.place.line + lines_of_attempt &&
            (!x.requested || !y.requested || y.requested->bytes <= x.requested->bytes);
   constexpr std::uint64_t lines_of_repetition = 60;
@@ -180,12 +191,33 @@ bool is_same_dump(const Finding& a, const Finding& b) {
          chunks(*a.dump) == chunks(*b.dump);
 }
 
+void set_last_try(Sentence& sentence, const MaybeBytes& size) {
+  constexpr std::string_view name = "the last size tried";
+  for (auto& [known, bytes] : sentence.others)
+    if (known == name) {
+      bytes = size;
+      return;
+    }
+  sentence.others.emplace_back(name, size);
+}
+
 // Says twice what was said once: keeps whatever only the second one says.
 void take_over(Finding& first, Finding&& again) {
-  ++first.times;
+  // In other words, or of another size, it isn't the same once more.
+  const bool is_other = first.sentence && again.sentence &&
+                        (first.sentence->wording != again.sentence->wording ||
+                         (first.sentence->wording->kind == SentenceKind::refusal &&
+                          !is_same(first.sentence->requested, again.sentence->requested)));
+  if (!is_other) ++first.times;
   if (first.sentence && again.sentence) {
+    if (first.sentence->wording->kind == SentenceKind::refusal && again.sentence->requested &&
+        !is_same(first.sentence->requested, again.sentence->requested))
+      set_last_try(*first.sentence, again.sentence->requested);
     // SIGKILL, and then who sent it.
-    if (first.sentence->wording->killer == killer::signal) std::swap(first.sentence, again.sentence);
+    const std::string_view killer_of_first = first.sentence->wording->killer;
+    if (killer_of_first == killer::signal || is_driver_of(first, again) ||
+        (killer_of_first == killer::data_loader && again.sentence->wording->killer == killer::kernel))
+      std::swap(first.sentence, again.sentence);
     if (first.sentence->program.empty()) first.sentence->program = std::move(again.sentence->program);
     if (!first.sentence->device) first.sentence->device = again.sentence->device;
     if (!first.sentence->requested) first.sentence->requested = again.sentence->requested;
@@ -235,6 +267,17 @@ bool is_merged(std::vector<Finding>& kept, Finding& next) {
 void mark_what_was_got_over(Findings& findings) {
   constexpr std::uint64_t lines_max = 50;
   for (const Recovery& recovery : findings.recoveries) {
+    // ggml's driver gives its reason in the line after.
+    const auto is_its_reason = [&](const Finding& one) {
+      return one.sentence && one.sentence->wording->repeats && one.place.line == recovery.place.line + 1 &&
+             one.speaker == recovery.speaker &&
+             one.sentence->wording->framework == recovery.sentence.wording->framework;
+    };
+    const auto reason = std::find_if(findings.failures.begin(), findings.failures.end(), is_its_reason);
+    if (reason != findings.failures.end()) {
+      reason->got_over = recovery.sentence.text;
+      continue;
+    }
     const auto is_about_it = [&](const Finding& one) {
       return one.sentence && one.place.line <= recovery.place.line &&
              one.place.line + lines_max >= recovery.place.line &&

@@ -190,6 +190,14 @@ void LogReader::take_line(std::string_view printed) {
     is_said = take_wrapped(text, speaker);
   if (has_trigger && !is_said) note_mention(text);
   is_said = is_said || (!is_of_tpu && take_status(text, speaker));
+  if (has_trigger && !is_said && !is_of_tpu && !unknown_) {
+    if (auto unknown = find_unknown_wording(text)) {
+      unknown_.emplace();
+      unknown_->place = place_;
+      unknown_->speaker = speaker;
+      unknown_->sentence = std::move(unknown);
+    }
+  }
   previous_[speaker] = {std::string(text), place_, is_said};
   // A sentence may begin near the end of this line, and go on in the next one.
   const std::size_t tail = text.size() - std::min(text.size(), words_max);
@@ -337,7 +345,8 @@ void LogReader::take_sentence(Sentence sentence, std::string text, const Place& 
   finding.place = place;
   finding.speaker = speaker;
   finding.sentence = std::move(sentence);
-  if (findings_.failures.size() < failures_max) finding.frames = frames_before(speaker);
+  if (findings_.failures.size() < failures_max && finding.sentence->wording->kind != SentenceKind::kill)
+    finding.frames = frames_before(speaker);
   continued_[speaker] = {findings_.failures.size(), place_.line, false, std::move(text)};
   add_failure(std::move(finding));
 }
@@ -457,6 +466,7 @@ Findings LogReader::finish() {
     finding.dump = std::move(logged.dump);
     add_failure(std::move(finding));
   }
+  if (unknown_ && findings_.failures.empty() && findings_.recoveries.empty()) add_failure(std::move(*unknown_));
   if (findings_.speakers.empty()) findings_.speakers.emplace_back();
   findings_.lines = line_ - 1;
   const auto is_named = [](std::string_view one) { return !one.empty(); };

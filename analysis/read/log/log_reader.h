@@ -86,6 +86,7 @@ class LogReader {
   std::map<std::uint32_t, Window> windows_;
   std::map<std::uint32_t, Continued> continued_;
   std::map<std::uint32_t, Previous> previous_;
+  std::optional<Finding> unknown_;                   // The first line of an error whose wording no row has.
   std::array<std::string_view, 3> frameworks_;       // Whose words were read.
   const std::vector<std::string>* inner_ = nullptr;  // Lines of the physical line; the first `inner_count_` were read.
   std::size_t inner_count_ = 0;

@@ -114,8 +114,34 @@ Speaker find_speaker(std::string_view line) {
   return speaker;
 }
 
+namespace {
+
+bool are_digits(std::string_view text, std::size_t count) {
+  return text.size() >= count && std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(count), is_digit);
+}
+
+// "E1103 18:23:55.103160 3413767 x.cc:361]", of glog.
+bool is_glog(std::string_view line) {
+  return line.size() > 9 && std::string_view("IWEF").find(line[0]) != std::string_view::npos &&
+         are_digits(line.substr(1), 4) && line[5] == ' ' && are_digits(line.substr(6), 2) && line[8] == ':';
+}
+
+// "INFO 01-23 14:33:04 [x.py:12]", "WARNING 2026-01-23 ...".
+bool has_level(std::string_view line) {
+  for (const std::string_view level : {"DEBUG ", "INFO ", "WARNING ", "ERROR ", "CRITICAL "}) {
+    if (!line.starts_with(level)) continue;
+    line.remove_prefix(level.size());
+    return (are_digits(line, 2) && line.substr(2).starts_with('-')) ||
+           (are_digits(line, 4) && line.substr(4).starts_with('-'));
+  }
+  return false;
+}
+
+}  // namespace
+
 bool is_entry(std::string_view line) {
-  if (line.starts_with('{')) return true;
+  if (line.starts_with('{') || line.starts_with("(EngineCore") || is_glog(line) || has_level(line)) return true;
+  if (line.starts_with('[') && are_digits(line.substr(1), 4) && line.substr(5).starts_with('-')) return true;
   const std::size_t digits = std::min(line.find_first_not_of("0123456789"), line.size());
   const char after = digits < line.size() ? line[digits] : ' ';
   return (digits == 4 && after == '-') || (digits == 2 && (after == ':' || after == '-'));
@@ -127,12 +153,14 @@ std::string_view without_frame(std::string_view line, std::string& kept) {
     while (line.ends_with(' ')) line.remove_suffix(1);
   };
   for (const std::string_view bar : bars) {
-    if (!line.starts_with(bar)) continue;
-    line.remove_prefix(bar.size());
-    trim();
-    if (line.ends_with(bar)) line.remove_suffix(bar.size());
-    trim();
-    if (line.starts_with(' ')) line.remove_prefix(1);
+    // A quotation may be quoted itself.
+    while (line.starts_with(bar) || (bar == "> " && line.starts_with(">>"))) {
+      line.remove_prefix(line.starts_with(bar) ? bar.size() : 1);
+      trim();
+      if (line.ends_with(bar)) line.remove_suffix(bar.size());
+      trim();
+      if (line.starts_with(' ')) line.remove_prefix(1);
+    }
   }
   if (line.find('&') == std::string_view::npos) return line;
   constexpr std::pair<std::string_view, char> entities[] = {

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "analysis/read/letter_pairs.h"
+#include "analysis/read/log/speaker.h"
 #include "analysis/units/ascii.h"
 
 namespace hbmscope::log {
@@ -65,6 +67,29 @@ MaybeBytes take_in_unit(WordCursor& cursor, char unit) {
   return size;
 }
 
+// "100.759 GB" of 10^9.
+MaybeBytes take_decimal_size(WordCursor& cursor) {
+  constexpr std::string_view units = "KMGT";
+  cursor.skip_space();
+  const std::string_view rest = cursor.rest();
+  double value = 0;
+  const auto parsed = std::from_chars(rest.data(), rest.data() + rest.size(), value, std::chars_format::fixed);
+  if (parsed.ec != std::errc() || value < 0) return std::nullopt;
+  const std::string_view number = rest.substr(0, static_cast<std::size_t>(parsed.ptr - rest.data()));
+  WordCursor unit_cursor = cursor;
+  unit_cursor.move_to(cursor.offset() + number.size());
+  unit_cursor.skip_space();
+  const std::string_view unit = unit_cursor.rest().substr(0, 2);
+  const std::size_t power = unit.size() == 2 && unit[1] == 'B' ? units.find(unit[0]) : std::string_view::npos;
+  if (power == std::string_view::npos || value > 1e6) return std::nullopt;
+  const double bytes = std::pow(1000.0, static_cast<double>(power + 1));
+  const std::size_t point = std::min(number.find('.'), number.size() - 1);
+  const double last_digit = std::pow(10.0, -static_cast<double>(number.size() - 1 - point));
+  cursor.move_to(unit_cursor.offset() + unit.size());
+  return PrintedBytes{static_cast<std::uint64_t>(std::llround(value * bytes)),
+                      static_cast<std::uint64_t>(std::ceil(last_digit * bytes / 2))};
+}
+
 // "12.3%", "0.123".
 std::optional<double> take_share(WordCursor& cursor) {
   cursor.skip_space();
@@ -103,8 +128,10 @@ void add_once(std::vector<std::pair<std::string, MaybeBytes>>& list, std::string
 // Reads one figure or word into its place. False: it isn't there.
 bool take_field(std::string_view field, WordCursor& cursor, Sentence& sentence, std::string& key) {
   const bool is_mib = field.starts_with("##"), is_gib = !is_mib && field.starts_with('#');
-  field.remove_prefix(is_mib ? 2 : is_gib ? 1 : 0);
+  const bool is_decimal = field.starts_with('~');
+  field.remove_prefix(is_mib ? 2 : is_gib || is_decimal ? 1 : 0);
   const auto take_size = [&] {
+    if (is_decimal) return take_decimal_size(cursor);
     return is_mib || is_gib ? take_in_unit(cursor, is_mib ? 'M' : 'G') : take_any_size(cursor);
   };
   for (const SizeField& each : size_fields) {
@@ -306,7 +333,68 @@ std::vector<std::uint64_t> letters_of_anchors() {
   return all;
 }
 
+bool is_quoted_at(std::string_view text, std::size_t at) {
+  return at > 1 && (text[at - 1] == '"' || text[at - 1] == '\'') && text[at - 2] != ' ';
+}
+
+// Without the entries of the log that follow.
+std::string_view until_next_entry(std::string_view text) {
+  for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n', end + 1))
+    if (is_entry(text.substr(end + 1))) return text.substr(0, end);
+  return text;
+}
+
+// Of words in lower case; the first one that the text has, npos: none.
+std::size_t find_any(std::string_view folded, std::span<const std::string_view> words) {
+  std::size_t first = std::string_view::npos;
+  for (const std::string_view word : words) first = std::min(first, folded.find(word));
+  return first;
+}
+
+constexpr std::string_view lack_words[] = {"out of memory", "outofmemory", "out_of_memory", "cannot allocate memory"};
+// What stands directly before the lack: the name of an exception, of a level or of a call that failed.
+constexpr std::string_view error_ends[] = {"error:",   "exception:", "failed:",  "fatal:", "fatal]",  "error]",
+                                           "aborted:", "abort:",     "failure:", "fail:",  "error -", "panic:"};
+// Advice, questions, programs and their options: they speak of it, and nothing failed.
+constexpr std::string_view other_marks[] = {
+    "?",       "`",        " if ",   " when ",  "might",     " may ",           "could",   " can ",  "avoid",
+    "prevent", "http",     "raise ", "except ", "catch",     "throw",           "class ",  "def ",   "return",
+    "#define", "==",       "e.g.",   "example", "=>",        "assert",          "expect",  "handle", "fix",
+    "issue",   " should ", "would",  "instead", "because",   "usually",         "often",   "//",     "<b",
+    "<code",   "static ",  "const ", "enum",    "grep",      "likely",          "errors ", "**",     "\":",
+    " or ",    "::",       "{",      "};",      " on error", "javascript heap", "cause",   "ignore", "=\"",
+    "('",      "(\"",      "' ",     "\" "};
+
 }  // namespace
+
+std::optional<Sentence> find_unknown_wording(std::string_view text) {
+  static constexpr Wording unknown{SentenceKind::failure, {}, "an unknown allocator", {}};
+  constexpr std::size_t bytes_max = 300, name_max = 40;
+  if (text.size() > bytes_max) return std::nullopt;
+  std::string folded(text);
+  for (char& c : folded)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const std::size_t lack = find_any(folded, lack_words);
+  if (lack == std::string_view::npos || find_any(folded, other_marks) != std::string_view::npos) return std::nullopt;
+  const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
+  if (std::string_view("#*-|;/").find(text[begin]) != std::string_view::npos) return std::nullopt;
+  const std::string_view line = folded;
+  // The lack is itself the name of the exception, and a word stands where one begins.
+  const std::size_t colon = line.find(':', lack);
+  const bool is_exception = line.substr(lack).starts_with("outofmemory") && colon != std::string_view::npos &&
+                            line.substr(lack, colon - lack).find(' ') == std::string_view::npos &&
+                            lack <= begin + name_max &&
+                            line.substr(begin, lack - begin).find(' ') == std::string_view::npos;
+  const std::string_view before = line.substr(begin, lack - begin);
+  const bool is_error = find_any(before, error_ends) != std::string_view::npos;
+  if (!is_exception && !is_error) return std::nullopt;
+  Sentence sentence;
+  sentence.wording = &unknown;
+  sentence.begin = begin;
+  sentence.allocator = unknown.allocator;
+  sentence.text = in_one_line(text.substr(begin), text_bytes_max);
+  return sentence;
+}
 
 std::optional<Sentence> find_sentence(std::string_view text) {
   static const std::vector<std::uint64_t> needed = letters_of_anchors();
@@ -318,15 +406,21 @@ std::optional<Sentence> find_sentence(std::string_view text) {
     if (!pairs) pairs.emplace(text);
     if (!pairs->may_have(wording.anchor)) continue;
     Sentence sentence;
-    const std::size_t at = find_pattern(text, wording.anchor, 0, sentence);
+    std::size_t at = find_pattern(text, wording.anchor, 0, sentence);
     if (at == std::string_view::npos || (wording.clauses == "=" && !is_all(text, wording.anchor))) continue;
     sentence.wording = &wording;
     if (sentence.allocator.empty()) sentence.allocator = wording.allocator;
     if (!add_clauses(text, wording, at, sentence)) continue;
     complete(sentence);
     sentence.begin = at;
-    sentence.is_quoted = at > 1 && (text[at - 1] == '"' || text[at - 1] == '\'') && text[at - 2] != ' ';
-    sentence.text = in_one_line(text.substr(at), text_bytes_max);
+    sentence.is_quoted = is_quoted_at(text, at);
+    // The source line may stand before the exception, on one line.
+    if (const std::size_t again = sentence.is_quoted ? find_pattern(text, wording.anchor, at + 1, sentence) : at;
+        again != std::string_view::npos && !is_quoted_at(text, again)) {
+      sentence.begin = at = again;
+      sentence.is_quoted = false;
+    }
+    sentence.text = in_one_line(until_next_entry(text.substr(at)), text_bytes_max);
     return sentence;
   }
   return std::nullopt;

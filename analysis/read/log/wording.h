@@ -19,6 +19,7 @@
 //                                                                        {.}: "process 4711"
 //   {#total} and {#=weights}                                             the same, of a number without its unit, GiB
 //   {##used}                                                             the same, MiB
+//   {~.most used}                                                        the same, of GB that are 10^9
 //   {%share}                                                             "12.3%", "0.123"
 //   {*,}                                                                 a text to skip, up to the character
 // A clause that begins with '+' may follow several times; one with '<' may also stand before the anchor; without one
@@ -79,6 +80,8 @@ struct Sentence {
 // The first sentence of a line, or of several that follow each other: where a window has wrapped it, or it goes on.
 // Text before it, such as the type of a Python exception, is ignored.
 std::optional<Sentence> find_sentence(std::string_view text);
+// A line of an error that says that memory ran out, in words that no row has.
+std::optional<Sentence> find_unknown_wording(std::string_view text);
 // Adds what a following line says about the same failure. Returns whether it said anything.
 bool continue_sentence(std::string_view line, Sentence& sentence);
 // How much it says.

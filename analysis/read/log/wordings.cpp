@@ -64,11 +64,21 @@ constexpr std::string_view julia_clauses =
     "(capped at {limit})\n"
     "hard = {limit}";
 
+constexpr std::string_view anon_memory = ", anon-rss:{used}\n, anon-rss:{.held by the killed process}";
+
 // "nodeA:211:611 [3] include/alloc.h:185 NCCL WARN ...": the number is the device's.
 constexpr std::string_view nccl_clauses = "<[{device}]";
 
 constexpr Wording repeated(std::string_view framework, std::string_view allocator, std::string_view anchor) {
   return {.framework = framework, .allocator = allocator, .anchor = anchor, .repeats = true};
+}
+
+constexpr Wording in_kernel(std::string_view memory, std::string_view anchor) {
+  return {SentenceKind::failure, "kernel", memory, anchor, {}, "shared memory"};
+}
+
+constexpr Wording of_shared_memory(std::string_view anchor) {
+  return {SentenceKind::kill, "host", "a worker of the DataLoader", anchor, {}, "host", killer::shared_memory};
 }
 
 constexpr Wording sglang_graphs(std::string_view anchor, std::string_view clauses) {
@@ -105,8 +115,8 @@ constexpr std::array wordings = {
             "you tried to allocate {requested}", "host"},
     Wording{failure, "pytorch", "PyTorch's shared memory", "unable to mmap {requested} from file",
             "!Cannot allocate memory", "host"},
-    Wording{failure, "pytorch", "GPU driver", "cuda runtime error (2) : out of memory"},
-    Wording{failure, "pytorch", "GPU driver", "THCudaCheck FAIL", "!error=2 : out of memory"},
+    Wording{failure, "pytorch", "GPU driver", "THCudaCheck FAIL file=", "!error=2 : out of memory"},
+    repeated("pytorch", "GPU driver", "cuda runtime error (2) : out of memory"),
     Wording{failure, "metal", "Metal", "Invalid buffer size: {requested}"},
 
     // XLA, JAX, TensorFlow.
@@ -124,24 +134,11 @@ constexpr std::array wordings = {
             "host_pinned"},
     Wording{failure, "xla:gpu", "GPU driver", "failed call to cuDevicePrimaryCtxRetain: CUDA_ERROR_OUT_OF_MEMORY",
             "total memory reported: {total}"},
-    Wording{failure,
-            "kernel",
-            "shared memory of a kernel",
-            "Shared memory size limit exceeded: requested {requested}, available: {limit}",
-            {},
-            "shared memory"},
-    Wording{failure,
-            "kernel",
-            "shared memory of a kernel",
-            "Mosaic GPU kernel exceeds available shared memory: smem_bytes={requested} > max_smem_bytes={limit}",
-            {},
-            "shared memory"},
-    Wording{failure,
-            "kernel",
-            "shared memory of a kernel (LDS)",
-            "local memory ({requested}) exceeds limit ({limit}) in function",
-            {},
-            "shared memory"},
+    in_kernel("shared memory of a kernel",
+              "Shared memory size limit exceeded: requested {requested}, available: {limit}"),
+    in_kernel("shared memory of a kernel",
+              "Mosaic GPU kernel exceeds available shared memory: smem_bytes={requested} > max_smem_bytes={limit}"),
+    in_kernel("shared memory of a kernel (LDS)", "local memory ({requested}) exceeds limit ({limit}) in function"),
     Wording{failure, "xla:gpu", "XLA's device allocator",
             "Failed to allocate request for {requested} ({requested}) on device ordinal {device}", xla_clauses},
     Wording{failure, "xla:gpu", "XLA's device allocator", "Failed to allocate {requested} for new constant",
@@ -166,6 +163,12 @@ constexpr std::array wordings = {
     Wording{failure, "rmm", "RMM", "Maximum pool size exceeded", "failed to allocate {requested}"},
     Wording{failure, "rmm", "RMM", "std::bad_alloc: out_of_memory:", "failed to allocate {requested}"},
     Wording{failure, "rmm", "RMM", "std::bad_alloc: CUDA error at:", "!cudaErrorMemoryAllocation"},
+    // The driver couldn't start; the program has allocated nothing yet.
+    Wording{failure, "cuda", "GPU driver at its start", "Call to cuInit results in CUDA_ERROR_OUT_OF_MEMORY"},
+    Wording{failure, "cuda", "GPU driver at its start", "Call to cuCtxCreate results in CUDA_ERROR_OUT_OF_MEMORY"},
+    Wording{failure, "cuda", "GPU driver at its start",
+            "Call to cuDevicePrimaryCtxRetain results in CUDA_ERROR_OUT_OF_MEMORY"},
+    Wording{failure, "cuda", "GPU driver at its start", "failed call to cuInit: CUDA_ERROR_OUT_OF_MEMORY"},
     Wording{failure, "numba", "Numba", "results in CUDA_ERROR_OUT_OF_MEMORY"},
     Wording{failure, "julia", "CUDA.jl's pool", "Out of GPU memory trying to allocate {requested}", julia_clauses},
     Wording{failure, "julia", "CUDA.jl's pool", "Out of GPU memory", julia_clauses},
@@ -176,7 +179,7 @@ constexpr std::array wordings = {
     Wording{failure, "ggml", "ggml", "allocating {requested} on device {device}: aclrtMalloc failed"},
     Wording{failure, "ggml", "ggml", "can't allocate {requested}", "!Bytes of memory on device"},
     Wording{failure, "ggml", "ggml", "failed to allocate {gpu} buffer of size {requested}"},
-    Wording{failure, "ggml", "ggml", "ggml_vulkan: Device memory allocation of size {requested} failed"},
+    Wording{failure, "ggml", "ggml", "Device memory allocation of size {requested} failed"},
     Wording{failure, "ggml", "Metal in ggml", "Insufficient Memory (00000008:"},
     Wording{failure, "ggml", "Metal in ggml", "failed to allocate buffer, size = {requested}"},
     Wording{
@@ -211,7 +214,8 @@ constexpr std::array wordings = {
             "Too large swap space. {requested} out of the {.memory of the host}",
             {},
             "host"},
-    Wording{failure, "sglang", "SGLang's KV cache", "Not enough memory. Please try to increase --mem-fraction-static"},
+    Wording{failure, "sglang", "SGLang's KV cache", "is larger than the profiled value -"},
+    repeated("sglang", "SGLang's KV cache", "Not enough memory. Please try to increase --mem-fraction-static"),
     Wording{failure, "sglang", "SGLang", "alloc_req_slots runs out of memory"},
     Wording{failure, "sglang", "SGLang", "Prefill out of memory. Try to lower your batch size"},
     Wording{failure, "sglang", "SGLang", "Decode out of memory. Try to lower your batch size"},
@@ -226,24 +230,12 @@ constexpr std::array wordings = {
     Wording{failure, "tgi", "Text Generation Inference", "Not enough memory to handle"},
 
     // Libraries.
-    Wording{failure,
-            "kernel",
-            "shared memory of a Triton kernel",
-            "out of resource: shared memory, Required: {requested}, Hardware limit: {limit}",
-            {},
-            "shared memory"},
-    Wording{failure,
-            "kernel",
-            "shared memory of a Triton kernel",
-            "out of resource: shared memory, Required: {requested}, Hardware limitation: {limit}",
-            {},
-            "shared memory"},
-    Wording{failure,
-            "kernel",
-            "shared memory of a Triton kernel",
-            "out of resource: {program_} Required: {requested} Hardware limit:{limit}",
-            {},
-            "shared memory"},
+    in_kernel("shared memory of a Triton kernel",
+              "out of resource: shared memory, Required: {requested}, Hardware limit: {limit}"),
+    in_kernel("shared memory of a Triton kernel",
+              "out of resource: shared memory, Required: {requested}, Hardware limitation: {limit}"),
+    in_kernel("shared memory of a Triton kernel",
+              "out of resource: {program_} Required: {requested} Hardware limit:{limit}"),
     Wording{failure, "nccl", "NCCL", "Failed to CUDA calloc async {requested}", nccl_clauses},
     Wording{failure, "nccl", "NCCL", "Failed to CUDA calloc {requested}", nccl_clauses},
     Wording{failure, "nccl", "NCCL", "Failed to CUDA malloc {requested}", nccl_clauses},
@@ -273,6 +265,7 @@ constexpr std::array wordings = {
             "memory on GPU {device}, {used} memory has been allocated\navailable memory is only {available}"},
     Wording{failure, "paddle", "PaddlePaddle",
             "Out of memory error on XPU {device}. Cannot allocate {requested} memory"},
+    Wording{failure, "paddle", "PaddlePaddle", "enforce allocating <= available failed, {requested} > {available}"},
     Wording{failure, "mxnet", "MXNet's pool", "Memory allocation failed out of memory"},
     Wording{failure, "mxnet", "MXNet", "Memory allocation failed Cannot allocate memory", {}, "host"},
     Wording{failure, "mxnet", "MXNet", "Failed to allocate CPU Memory", {}, "host"},
@@ -285,6 +278,11 @@ constexpr std::array wordings = {
             "| free :{available}\n| total :{total}"},
     Wording{failure, "cuda", "HIP's runtime", "HSA_STATUS_ERROR_OUT_OF_RESOURCES",
             "!Available Free mem :\nAvailable Free mem : {available}"},
+    Wording{failure, "ggml", "ggml", "CUDA error 2 at", "!ggml-cuda.cu\n!: out of memory\ncurrent device: {device}"},
+    Wording{failure, "cuda", "GPU driver", "CUDA error 2 at", "!: out of memory\ncurrent device: {device}"},
+    Wording{failure, "cuda", "GPU driver", "failed with error CUDA_ERROR_OUT_OF_MEMORY"},
+    Wording{failure, "cuda", "torch_memory_saver", "[torch_memory_saver.cpp] CUresult error", "!result=2 file="},
+    Wording{failure, "cuda", "GPU driver", "Error while calling cuda", "!code: 2, reason: out of memory"},
     Wording{failure, "cuda", "GPU driver", "CUDA failure 2: out of memory", "GPU={device}"},
     Wording{failure, "cuda", "GPU driver", "HIP failure 2: out of memory", "GPU={device}"},
     Wording{failure, "cuda", "GPU driver", "Triton Error [CUDA]: out of memory"},
@@ -294,10 +292,8 @@ constexpr std::array wordings = {
     Wording{failure, "cuda", "GPU driver", "MUSA error: out of memory", "current device: {device}"},
     Wording{failure, "cuda", "GPU driver", "CUDA error: out of memory", "current device: {device}"},
     Wording{failure, "cuda", "GPU driver", "HIP error: out of memory"},
-    Wording{failure, "cuda", "GPU driver", "failed with error CUDA_ERROR_OUT_OF_MEMORY"},
     Wording{failure, "cuda", "GPU driver", "Error while calling cudaMalloc(", "!code: 2, reason: out of memory"},
     Wording{failure, "cuda", "torch_memory_saver", "[torch_memory_saver.cpp] CUresult error result=2"},
-    Wording{failure, "ggml", "ggml", "CUDA error 2 at", "!: out of memory\ncurrent device: {device}"},
     Wording{failure, "cuda", "GPU driver", "CUDA driver error: out of memory"},
     Wording{failure, "cuda", "GPU driver", "cudaErrorMemoryAllocation: out of memory"},
 
@@ -310,12 +306,12 @@ constexpr std::array wordings = {
     Wording{kill, "host", "a Slurm job", "oom-kill event(s) in step", {}, "host", killer::slurm},
     Wording{kill, "host", "the kernel's OOM killer", "oom_kill event", {}, "host", killer::kernel},
     Wording{kill, "host", "the kernel's OOM killer", "oom-kill event", {}, "host", killer::kernel},
-    Wording{kill, "host", "the kernel's OOM killer", "out of memory: Killed process {*(}({program)}", "anon-rss:{used}",
+    Wording{kill, "host", "the kernel's OOM killer", "out of memory: Killed process {*(}({program)}", anon_memory,
             "host", killer::kernel},
-    Wording{kill, "host", "the kernel's OOM killer", "Out of memory: Killed process {*(}({program)}", "anon-rss:{used}",
+    Wording{kill, "host", "the kernel's OOM killer", "Out of memory: Killed process {*(}({program)}", anon_memory,
             "host", killer::kernel},
-    Wording{kill, "host", "the kernel's OOM killer", "Killed process {*(}({program)}) total-vm", "anon-rss:{used}",
-            "host", killer::kernel},
+    Wording{kill, "host", "the kernel's OOM killer", "Killed process {*(}({program)}) total-vm", anon_memory, "host",
+            killer::kernel},
     Wording{kill, "host", "the kernel's OOM killer", "Kill process {*(}({program)}) score", {}, "host", killer::kernel},
     Wording{kill, "host", "the kernel's OOM killer", "Memory cgroup out of memory", {}, "host", killer::kernel},
     Wording{kill, "host", "the kernel's OOM killer", "invoked oom-killer", {}, "host", killer::kernel},
@@ -329,23 +325,25 @@ constexpr std::array wordings = {
     Wording{kill, "host", "systemd-oomd", "due to memory used ({used}) / total ({limit})", {}, "host", killer::systemd},
     Wording{kill, "host", "a Kubernetes pod", "OOMKilled", {}, "host", killer::kubernetes},
     Wording{kill, "host", "a Kubernetes pod", "OOM Killed", "=", "host", killer::kubernetes},
-    Wording{kill, "host", "a worker of the DataLoader", "Unexpected bus error encountered in worker", {}, "host",
-            killer::shared_memory},
+    Wording{kill, "host", "a Kubernetes pod", "Reason: OOM Killed", {}, "host", killer::kubernetes},
     Wording{kill, "host", "a Kubernetes node", "The node was low on resource: memory", "was using {used}", "host",
             killer::kubernetes},
-    Wording{kill, "host", "a Ray node", "killed due to the node running low on memory", "was {used} / {limit}", "host",
+    Wording{kill, "host", "a Ray node", "killed due to the node running low on memory",
+            "was {used} / {limit}\nwas {.in use on the node} / {.memory of the node}\nmemory used={.held by the killed "
+            "task}",
+            "host", killer::ray},
+    Wording{kill, "host", "a Ray node", "RayOutOfMemoryError: More than",
+            "is used ({#used} / {#limit} GB)\nis used ({#.in use on the node} / {#.memory of the node} GB)", "host",
             killer::ray},
     Wording{kill, "host", "a Ray node", "killed due to memory pressure (OOM)", {}, "host", killer::ray},
     Wording{kill, "host", "a worker of the DataLoader", "is killed by signal: Killed", {}, "host", killer::data_loader},
-    Wording{kill,
-            "host",
-            "a worker of the DataLoader",
-            "workers are out of shared memory",
-            {},
-            "host",
-            killer::shared_memory},
+    of_shared_memory("is killed by signal: Bus error"),
+    Wording{kill, "host", "a worker of the DataLoader", "Unexpected bus error encountered in worker",
+            "!insufficient shared memory", "host", killer::shared_memory},
+    of_shared_memory("workers are out of shared memory"),
     Wording{kill, "host", "the host", "Killed", "=", "host", killer::signal},
     Wording{kill, "host", "the host", "exit code 137", {}, "host", killer::signal},
+    Wording{kill, "host", "the host", "Exit Code: 137", {}, "host", killer::signal},
     Wording{kill, "host", "the host", "return code = -9", {}, "host", killer::signal},
     Wording{kill, "host", "the host", "exitcode: -9", {}, "host", killer::signal},
     Wording{kill, "host", "the host", "exitcode : -9", {}, "host", killer::signal},
@@ -362,6 +360,7 @@ constexpr std::array wordings = {
     Wording{recovery, "julia", "CUDA.jl's pool", "memory allocation failed; attempting to free up memory"},
     Wording{recovery, "tensorrt", "TensorRT", "Device memory is insufficient to use tactic"},
     Wording{recovery, "tensorrt", "TensorRT", "Skipping tactic", "!due to insufficient memory"},
+    Wording{recovery, "vllm", "vLLM's KV cache", "because there is not enough KV cache space"},
 
     // The same failure once more, by whoever asked for the memory.
     repeated("ggml", "ggml", "unable to allocate {gpu} buffer"),
@@ -438,7 +437,8 @@ constexpr std::array wordings = {
     Wording{accounting, "tensorrt", "TensorRT-LLM",
             "Memory usage when calculating max tokens in paged kv cache: total: {total}"},
 
-    // What is in use at that time. DeepSpeed's and Megatron's figures are of PyTorch's allocator; GB and MB are powers of
+    // What is in use at that time. DeepSpeed's and Megatron's figures are of PyTorch's allocator; GB and MB are powers
+    // of
     // 1024 in all of them.
     Wording{status, "pytorch", "PyTorch's CUDA allocator", "MA {used}",
             "!Max_MA {.most used}\nCA {pool}\nMax_CA {.most of the pool}"},
@@ -480,6 +480,7 @@ constexpr std::array wordings = {
     Wording{status, "pytorch", "PyTorch's CUDA allocator", "mem_usage:cuda:{device} {used}"},
     Wording{status, "pytorch", "PyTorch's CUDA allocator", "mem_usage:cuda {used}"},
     Wording{status, "rocm-smi", "all processes, by rocm-smi", "GPU[{device}] : VRAM Total Used Memory (B): {used}"},
+    Wording{status, "mlx", "Metal in MLX", "Peak mem {~.most used}"},
     Wording{status, "vllm", "vLLM's KV cache", "KV cache usage: {%share}"},
     Wording{status, "sglang", "SGLang's KV cache", "token usage: {%share}"},
 };
