@@ -69,7 +69,7 @@ def navigation(pages, titles):
         {"Install": [{"Packages": "app/package/README.md"}, {"In a browser": "app/web/README.md"}, {"Slurm and Kubernetes": "app/package/container/README.md"}]},
         {"JSON": "app/cli/JSON.md"},
         {"Agents": "app/mcp/SKILL.md"},
-        {"Formats": [{"What opens": "formats.md"}, {"Recordings (.hbm)": "collector/wire/FORMAT.md"}, {"Readers": section(pages, "analysis/read")}]},
+        {"Formats": [{"What opens": "formats.md"}, {"Recordings (.hbm)": "collector/wire/FORMAT.md"}, {"Readers": section(pages, "analysis/read")}, {"Wordings of logs": "analysis/read/log/WORDINGS.md"}]},
         {
             "How it works": [
                 {"Collector": section(pages, "collector")},
