@@ -285,7 +285,7 @@ bool fill_larger_than_all(const AdviceFacts& facts, Advice& advice) {
 std::uint64_t missing_bytes(const AdviceFacts& facts) {
   const FailureFacts& figures = facts.failed.figures;
   if (is_larger_than_all(facts) || !(figures.free_bytes || figures.is_of_driver)) return 0;
-  if (facts.cause == Cause::too_big && facts.failed.is_pool_full() && figures.driver_bytes)
+  if (facts.failed.is_all_full())
     return figures.needed_bytes - std::min(figures.needed_bytes, *figures.driver_bytes / 2);  // The rest is no room.
   const std::uint64_t there =
       clamped_sum(figures.free_bytes.value_or(0), facts.cause == Cause::too_big ? figures.driver_bytes.value_or(0) : 0);

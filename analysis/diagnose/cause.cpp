@@ -113,12 +113,6 @@ bool is_of_text(Facts one) {
   return one.row.line && !one.figures.free_blocks;
 }
 
-// A device without room, and a pool of which nearly nothing is free: what is left is no fragmentation.
-bool is_all_full(Facts one) {
-  return is_of_text(one) && one.figures.driver_bytes && !one.has_device_room() && one.is_pool_full() &&
-         one.figures.needed_bytes <= std::max(*one.figures.free_bytes, *one.figures.driver_bytes);
-}
-
 // Others hold a quarter of the device, and not a fraction of what the own pool holds; without that it would have fit.
 bool is_held_elsewhere(Facts one) {
   constexpr std::uint64_t part_of_device = 4, part_of_pool = 2;
@@ -198,7 +192,7 @@ constexpr Rung ladder[] = {
        return is_of_text(one) && !one.figures.free_bytes && one.figures.driver_bytes && !one.has_device_room();
      }},
     {"free memory is unknown", Cause::unknown, [](Facts one) { return !one.figures.free_bytes; }},
-    {"device and pool that are nearly full", Cause::too_big, is_all_full},
+    {"device and pool that are nearly full", Cause::too_big, [](Facts one) { return one.is_all_full(); }},
     {"free in total", Cause::fragmentation,
      [](Facts one) { return one.figures.free_bytes && one.figures.needed_bytes <= *one.figures.free_bytes; }},
     // The pool of a TPU is the device's memory.
@@ -343,10 +337,11 @@ bool CauseFacts::is_device_full() const {
          *figures.driver_bytes < std::max(*device_bytes / part, std::min(least, *device_bytes / 16));
 }
 
-bool CauseFacts::is_pool_full() const {
+bool CauseFacts::is_all_full() const {
   constexpr std::uint64_t part = 16;
-  return row.line && !figures.free_blocks && figures.free_bytes && figures.pool_bytes &&
-         *figures.free_bytes < *figures.pool_bytes / part;
+  return is_of_text(*this) && figures.free_bytes && figures.pool_bytes && figures.driver_bytes && !has_device_room() &&
+         *figures.free_bytes < *figures.pool_bytes / part &&
+         figures.needed_bytes <= std::max(*figures.free_bytes, *figures.driver_bytes);
 }
 
 bool CauseFacts::is_over_limit() const {

@@ -103,8 +103,9 @@ struct CauseFacts {
     return figures.driver_bytes && figures.needed_bytes <= *figures.driver_bytes && !is_device_full();
   }
   bool is_device_full() const;
-  // All but a few percent of the pool is in use, as a text says: what is free in it is the rest of many segments.
-  bool is_pool_full() const;
+  // The device has no room, and all but a few percent of the pool is in use, as a text says: what is free in it is the
+  // rest of many segments, though it would be enough.
+  bool is_all_full() const;
   // What the text of the failure says beyond its figures (trace/failure_details.h); empty if it doesn't.
   std::string_view detail(std::string_view key) const;
   bool is_of_windows() const;

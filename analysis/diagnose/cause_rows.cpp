@@ -145,9 +145,7 @@ std::string too_big_sentence(const CauseFacts& facts) {
                        text_from_bytes(*figures.limit_bytes));
   }
   if (figures.is_of_driver || !figures.free_bytes) return driver_sentence(facts);
-  const std::uint64_t all = clamped_sum(*figures.free_bytes, figures.driver_bytes.value_or(0));
-  return facts.is_pool_full() && figures.driver_bytes && figures.needed_bytes <= all ? full_device_sentence(facts)
-                                                                                     : full_pool_sentence(facts);
+  return facts.is_all_full() ? full_device_sentence(facts) : full_pool_sentence(facts);
 }
 
 // "0.50 of 11.8 GiB"

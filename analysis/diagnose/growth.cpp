@@ -13,6 +13,7 @@
 #include "analysis/query/label_rows.h"
 #include "analysis/query/steps.h"
 #include "analysis/query/trace_user_code.h"
+#include "analysis/trace/mark_phase.h"
 #include "analysis/trace/pass_from.h"
 #include "analysis/units/format.h"
 #include "collector/wire/reported_names.h"
@@ -261,24 +262,18 @@ bool has_left_its_beginning(const std::vector<std::int64_t>& use) {
   return *std::min_element(use.end() - third, use.end()) > *std::max_element(use.begin(), use.begin() + third);
 }
 
-// A log prints memory at some of its steps, of which some are looked at.
-void count_by_step(const Steps& steps, const std::vector<Step>& spread, Growth& growth) {
-  const auto first = number_of(spread.front().name), last = number_of(spread.back().name);
-  const auto place_of = [&](const Step& step) {
-    return std::find_if(steps.begins.begin(), steps.begins.end(),
-                        [&](const Step& each) { return each.event == step.event; });
-  };
-  const bool is_numbered = first && last && *last > *first;
-  growth.each = !is_numbered                                             ? "printed line"
-                : spread.front().name.find("iteration") != std::string_view::npos ? "iteration"
-                                                                                  : "step";
-  growth.steps = is_numbered ? *last - *first
-                             : static_cast<std::uint64_t>(place_of(spread.back()) - place_of(spread.front()));
-  if (growth.steps == 0) return;
+// A log prints memory at some of its steps, of which some are looked at; their names say their numbers.
+void count_by_step(const std::vector<Step>& spread, Growth& growth) {
+  const std::string_view name = spread.front().name;
+  growth.each = name.starts_with(step_of_log) ? "printed line" : name.starts_with("iteration") ? "iteration" : "step";
+  const auto first = number_of(name), last = number_of(spread.back().name);
+  growth.is_steady = growth.is_steady && first && last && *last > *first;
+  if (!growth.is_steady) return;
+  growth.steps = *last - *first;
   growth.bytes_per_step = static_cast<std::int64_t>(static_cast<double>(growth.bytes_per_step) *
                                                     static_cast<double>(spread.size() - 1) /
                                                     static_cast<double>(growth.steps));
-  growth.is_steady = growth.is_steady && growth.bytes_per_step > 0;
+  growth.is_steady = growth.bytes_per_step > 0;
 }
 
 std::optional<std::uint64_t> find_only_region(const HeapState& heap) {
@@ -305,7 +300,7 @@ std::optional<Growth> find_growth(const Trace& trace, HeapKey heap, const Stream
   judge(use, growth);
   if (is_printed) {
     growth.is_steady = growth.is_steady && has_left_its_beginning(use);
-    count_by_step(*steps, looked_at, growth);
+    count_by_step(looked_at, growth);
   }
   // A loop that has ended may have freed everything since.
   const bool has_ended = end == LoopEnd::any;

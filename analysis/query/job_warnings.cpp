@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/units/ascii.h"
 #include "analysis/units/format.h"
 #include "collector/wire/reported_names.h"
 #include "collector/wire/reported_variables.h"
@@ -23,13 +24,6 @@ constexpr std::string_view fraction_name = "XLA_CLIENT_MEM_FRACTION",
 
 constexpr std::string_view jax_refuses =
     "JAX refuses that: it does not load its CUDA plugin, and runs on the CPU unless JAX_PLATFORMS asks for a GPU.";
-
-std::string lower(std::string_view text) {
-  std::string lowered(text);
-  std::transform(lowered.begin(), lowered.end(), lowered.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  return lowered;
-}
 
 std::string shown(std::string_view value) {
   constexpr std::size_t bytes_max = 120;

@@ -12,7 +12,7 @@ inline constexpr std::uint8_t instant = 0, begins = 1, ends = 2;
 
 }  // namespace mark_phase
 
-// A mark where a log prints memory and gives no number of a step: growth is then by line.
+// The name of a mark where a log prints memory and gives no number of a step begins so; the line's number follows.
 inline constexpr std::string_view step_of_log = "step of the log";
 
 }  // namespace hbmscope

@@ -1,6 +1,9 @@
 // Classes of ASCII characters, whatever the locale.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 namespace hbmscope {
 
 constexpr bool is_digit(char c) {
@@ -9,6 +12,15 @@ constexpr bool is_digit(char c) {
 
 constexpr bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+constexpr char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+inline std::string lower(std::string_view text) {
+  std::string folded(text);
+  for (char& c : folded) c = lower(c);
+  return folded;
 }
 
 }  // namespace hbmscope

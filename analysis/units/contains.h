@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <string_view>
 
+#include "analysis/units/ascii.h"
+
 namespace hbmscope {
 
 inline bool contains_ignoring_case(std::string_view text, std::string_view part) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   return std::search(text.begin(), text.end(), part.begin(), part.end(),
                      [&](char a, char b) { return lower(a) == lower(b); }) != text.end();
 }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/units/ascii.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope {
@@ -24,13 +25,6 @@ constexpr std::array<Unit, 21> byte_units = {
     {{"", 1},      {"b", 1},    {"bytes", 1}, {"k", kib},   {"kib", kib}, {"kb", 1e3},  {"m", mib},
      {"mib", mib}, {"mb", 1e6}, {"g", gib},   {"gib", gib}, {"gb", 1e9},  {"t", tib},   {"tib", tib},
      {"tb", 1e12}, {"p", pib},  {"pib", pib}, {"pb", 1e15}, {"e", eib},   {"eib", eib}, {"eb", 1e18}}};
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
 
 std::string_view trim(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);

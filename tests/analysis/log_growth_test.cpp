@@ -82,6 +82,11 @@ TEST(LogGrowth, that_rounding_hides_from_one_line_to_the_next_is_found) {
   expect_says(log_of(1000, line), "2.00 MiB");
 }
 
+TEST(LogGrowth, of_more_lines_than_are_kept_is_by_line_all_the_same) {
+  const auto line = [](int i) { return fmt::format("cuda allocated: {:.3f} GiB", 5 + i / 1024.0); };
+  expect_says(log_of(20'000, line), "1.00 MiB more each printed line");
+}
+
 TEST(LogGrowth, is_not_seen_in_what_goes_up_and_down_or_has_stopped) {
   const auto saw = [](int i) { return fmt::format("step {} gpu mem {:.2f} GB", i, 5 + (i % 30) * 0.05); };
   const auto plateau = [](int i) { return fmt::format("step {} gpu mem {:.2f} GB", i, 5 + std::min(i, 50) * 0.05); };

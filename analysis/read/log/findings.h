@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -75,6 +76,7 @@ struct StatusSample {
   Place place;
   std::optional<std::uint64_t> step;  // Its number in the text, counted on where the text begins again.
   std::string phase;                  // What the program was doing: "after forward". Empty if the text says nothing.
+  std::uint64_t number = 0;           // Among the series' lines of that phase, from 1.
   std::array<std::optional<std::uint64_t>, status_figures> figures;
   std::optional<double> share;  // Used, of a size that another line says.
 
@@ -92,6 +94,9 @@ struct Series {
   std::vector<StatusSample> samples;  // In order; of very many, each `stride`-th.
   StatusSample last;                  // May be the last one of `samples`, too.
   std::uint64_t lines = 0, stride = 1;
+  std::map<std::string, std::uint64_t> lines_of_phases;
+
+  bool is_in_own_words() const { return wording == nullptr && !is_of_device; }
 };
 
 struct Findings {

@@ -56,9 +56,11 @@ std::string LogHeaps::owner_of(std::uint32_t speaker) const {
   return by.rank ? fmt::format("rank {}", *by.rank) : by.name;
 }
 
-std::string LogHeaps::name_of(std::string_view allocator, std::uint32_t speaker) const {
+std::string LogHeaps::name_of(std::string_view allocator, std::uint32_t speaker,
+                              std::optional<std::uint32_t> device) const {
   const std::string owner = owner_of(speaker);
-  return owner.empty() ? std::string(allocator) : fmt::format("{}, {}", allocator, owner);
+  return std::string(allocator) + (owner.empty() ? "" : ", " + owner) +
+         (device ? fmt::format(", GPU {}", *device) : "");
 }
 
 std::uint32_t LogHeaps::define(const std::string& name, std::uint32_t device, std::string_view kind,
@@ -110,8 +112,7 @@ std::optional<std::string> text_from_series(const Series& series) {
                                            : "(unknown)";
     return fmt::format("{} in line {}", size, text_from_count(one.place.line));
   };
-  std::string text =
-      series.wording == nullptr && !series.is_of_device ? fmt::format("\"{}\"", series.name) : series.name;
+  std::string text = series.is_in_own_words() ? fmt::format("\"{}\"", series.name) : series.name;
   if (series.device) text += fmt::format(", GPU {}", *series.device);
   if (has_only_maxima(series)) text += ", the most so far";
   text += ": " + at(series.samples.front());
@@ -123,25 +124,29 @@ std::optional<std::string> text_from_series(const Series& series) {
 
 SeriesWriter::SeriesWriter(const Findings& findings, wire::StreamWriter& writer, LogHeaps& heaps)
     : findings_(findings), writer_(writer), heaps_(heaps) {
-  // The same memory may be printed in several ways: a framework's own words are taken, else those of most lines.
-  const auto is_shown = [&](const Series& series) {
-    const bool is_known = series.wording != nullptr || series.is_of_device;
-    return is_known || std::none_of(findings.series.begin(), findings.series.end(), [&](const Series& other) {
-      return &other != &series && !other.is_of_device && !other.last.share && other.speaker == series.speaker &&
-             (other.wording != nullptr || other.lines > series.lines ||
-              (other.lines == series.lines && &other < &series));
-    });
+  const auto is_any = [&](const auto& holds) {
+    return std::any_of(findings.series.begin(), findings.series.end(), holds);
+  };
+  const auto is_longer = [](const Series& one, const Series& other) {
+    return one.lines > other.lines || (one.lines == other.lines && &one < &other);
   };
   for (const Series& series : findings.series) {
     Open& open = open_.emplace_back();
     open.series = &series;
     // nvidia-smi prints a line for each device.
-    open.is_marking = std::none_of(findings.series.begin(), findings.series.end(), [&](const Series& other) {
-      return other.wording == series.wording && other.is_of_device == series.is_of_device &&
-             (other.lines > series.lines || (other.lines == series.lines && &other < &series));
+    open.is_marking = !is_any([&](const Series& other) {
+      return other.wording == series.wording && other.is_of_device == series.is_of_device && is_longer(other, series);
     });
-    if (is_shown(series)) choose_heap(open);
+    // The same memory may be printed in several ways: a framework's own words are taken, else those of most lines.
+    const auto is_better = [&](const Series& other) {
+      return other.speaker == series.speaker && !other.is_of_device && !other.last.share &&
+             (other.wording != nullptr || is_longer(other, series));
+    };
+    if (!series.is_in_own_words() || !is_any(is_better)) choose_heap(open);
+    for (const StatusSample& sample : series.samples) samples_.emplace_back(&sample, open_.size() - 1);
   }
+  std::stable_sort(samples_.begin(), samples_.end(),
+                   [](const auto& a, const auto& b) { return a.first->place.byte < b.first->place.byte; });
 }
 
 // The failure of the same allocator, whose name says the device; of a program's own words, the one that had as much
@@ -159,8 +164,7 @@ std::string SeriesWriter::name_of_failure(const Series& series) const {
       const double share = in_use ? static_cast<double>(*in_use) / static_cast<double>(said.used->bytes) : 0;
       if (share < least || share > most) continue;
     }
-    std::string own = heaps_.name_of(said.allocator, finding.speaker);
-    if (said.device) own += fmt::format(", GPU {}", *said.device);
+    std::string own = heaps_.name_of(said.allocator, finding.speaker, said.device);
     if (!name.empty() && own != name) return {};
     name = std::move(own);
   }
@@ -176,10 +180,9 @@ void SeriesWriter::choose_heap(Open& open) {
   const std::uint32_t device = series.device.value_or(wire::no_device);
   std::string name = has_only_maxima(series) ? std::string() : name_of_failure(series);
   if (name.empty()) {
-    const bool is_own = series.wording == nullptr && !series.is_of_device;
-    name = heaps_.name_of(is_own ? fmt::format("Memory that the log prints as \"{}\"", series.name) : series.name,
-                          series.speaker);
-    if (series.device) name += fmt::format(", GPU {}", *series.device);
+    name = heaps_.name_of(
+        series.is_in_own_words() ? fmt::format("Memory that the log prints as \"{}\"", series.name) : series.name,
+        series.speaker, series.device);
     if (has_only_maxima(series)) name += ", the most so far";
   }
   open.heap = heaps_.define(name, device, "device", series.is_of_device ? wire::Layer::physical : wire::Layer::chunk);
@@ -210,27 +213,16 @@ void SeriesWriter::write(Open& open, const StatusSample& sample) {
   }
   if (!sample.step && !open.is_marking) return;
   wire::MarkerRecord mark;
-  mark.name = writer_.define_string(sample.step            ? fmt::format("{} {}", series.step_word, *sample.step)
-                                    : sample.phase.empty() ? std::string(step_of_log)
-                                                           : fmt::format("{} ({})", step_of_log, sample.phase));
+  const std::string phase = sample.phase.empty() ? "" : fmt::format(" ({})", sample.phase);
+  mark.name = writer_.define_string(sample.step ? fmt::format("{} {}", series.step_word, *sample.step)
+                                                : fmt::format("{}{} {}", step_of_log, phase, sample.number));
   mark.device = series.device.value_or(wire::no_device);
   writer_.add(mark, 0);
 }
 
 void SeriesWriter::write_until(std::uint64_t line) {
-  const auto place_of = [](const Open& open) {
-    const bool has_more = open.next < open.series->samples.size();
-    return has_more ? open.series->samples[open.next].place.byte : ~std::uint64_t{0};
-  };
-  while (!open_.empty()) {
-    const auto first = std::min_element(open_.begin(), open_.end(),
-                                        [&](const Open& a, const Open& b) { return place_of(a) < place_of(b); });
-    if (first->next >= first->series->samples.size()) return;
-    const StatusSample& sample = first->series->samples[first->next];
-    if (sample.place.line >= line) return;
-    ++first->next;
-    write(*first, sample);
-  }
+  for (; next_ < samples_.size() && samples_[next_].first->place.line < line; ++next_)
+    write(open_[samples_[next_].second], *samples_[next_].first);
 }
 
 }  // namespace hbmscope::log

@@ -21,7 +21,8 @@ class LogHeaps {
 
   // "rank 3", "(EngineCore pid=7)". Empty if nobody is named, or there is only one.
   std::string owner_of(std::uint32_t speaker) const;
-  std::string name_of(std::string_view allocator, std::uint32_t speaker) const;
+  std::string name_of(std::string_view allocator, std::uint32_t speaker,
+                      std::optional<std::uint32_t> device = std::nullopt) const;
   // The heap of that name; 0: none is defined yet, and the caller does it.
   std::uint32_t& operator[](const std::string& name) { return heaps_[name]; }
   // A heap of one allocator's chunks, defined once.
@@ -56,7 +57,6 @@ class SeriesWriter {
  private:
   struct Open {
     const Series* series = nullptr;
-    std::size_t next = 0;
     std::uint32_t heap = 0;            // 0: its figures are counters of no heap.
     std::uint64_t of_share_bytes = 0;  // What a share is of.
     bool is_marking = false;           // Its lines are steps, also without a number.
@@ -69,6 +69,8 @@ class SeriesWriter {
   wire::StreamWriter& writer_;
   LogHeaps& heaps_;
   std::vector<Open> open_;
+  std::vector<std::pair<const StatusSample*, std::size_t>> samples_;  // By place, each with its number in `open_`.
+  std::size_t next_ = 0;
 };
 
 }  // namespace hbmscope::log

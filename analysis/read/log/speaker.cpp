@@ -71,7 +71,7 @@ Prefix of_compose(std::string_view line) {
   std::string_view name = line.substr(0, bar);
   while (name.ends_with(' ')) name.remove_suffix(1);
   const bool is_name = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' || c == '.';
+    return is_digit(c) || is_letter(c) || c == '-' || c == '_' || c == '.';
   });
   return is_name ? Prefix{name, std::nullopt, bar + 3} : Prefix{};
 }

@@ -6,20 +6,12 @@
 #include <fmt/format.h>
 
 #include "analysis/units/ascii.h"
-#include "analysis/units/contains.h"
 
 namespace hbmscope::log {
 namespace {
 
 constexpr std::size_t samples_max = 4096, series_max = 1024, block_bytes_max = 16'384;
 constexpr std::uint64_t lines_min = 8;  // Of a program's own words.
-
-std::string lower(std::string_view text) {
-  std::string folded(text);
-  for (char& c : folded)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return folded;
-}
 
 bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::any_of(words.begin(), words.end(), [&](auto word) { return text.find(word) != std::string_view::npos; });
@@ -42,15 +34,15 @@ std::optional<std::uint64_t> number_at(std::string_view text) {
 }
 
 // "step 12", "iter: 19", "iteration       10/  500000", "step=10", "[120/1000]", "after 10 iterations".
-std::optional<StepNumber> find_step(std::string_view text) {
+// `folded`: in lower case.
+std::optional<StepNumber> find_step(std::string_view folded) {
   constexpr std::string_view words[] = {"iteration", "iter", "step"};
-  const std::string folded = lower(text);
   for (const std::string_view word : words) {
-    for (std::size_t at = folded.find(word); at != std::string::npos; at = folded.find(word, at + 1)) {
+    for (std::size_t at = folded.find(word); at != std::string_view::npos; at = folded.find(word, at + 1)) {
       if (at > 0 && (is_letter(folded[at - 1]) || folded[at - 1] == '/')) continue;
       std::size_t begin = at + word.size();
       if (begin < folded.size() && folded[begin] == 's') ++begin;
-      const std::string_view rest = std::string_view(folded).substr(begin);
+      const std::string_view rest = folded.substr(begin);
       const std::size_t gap = std::min(rest.find_first_not_of(" :=#[(\"'"), rest.size());
       const std::string_view name = word == "step" ? "step" : "iteration";
       if (const auto number = gap > 0 ? number_at(rest.substr(gap)) : std::nullopt) return StepNumber{name, *number};
@@ -59,14 +51,14 @@ std::optional<StepNumber> find_step(std::string_view text) {
       std::size_t digits = before;
       while (digits > 0 && is_digit(folded[digits - 1])) --digits;
       if (digits < before && (digits == 0 || folded[digits - 1] == ' '))
-        if (const auto number = number_at(std::string_view(folded).substr(digits))) return StepNumber{name, *number};
+        if (const auto number = number_at(folded.substr(digits))) return StepNumber{name, *number};
     }
   }
-  for (std::size_t at = folded.find('['); at != std::string::npos; at = folded.find('[', at + 1)) {
+  for (std::size_t at = folded.find('['); at != std::string_view::npos; at = folded.find('[', at + 1)) {
     const std::size_t begin = std::min(folded.find_first_not_of(' ', at + 1), folded.size());
     const std::size_t slash = std::min(folded.find_first_not_of("0123456789", begin), folded.size());
     if (slash > begin && slash < folded.size() && folded[slash] == '/')
-      if (const auto number = number_at(std::string_view(folded).substr(begin))) return StepNumber{"iteration", *number};
+      if (const auto number = number_at(folded.substr(begin))) return StepNumber{"iteration", *number};
   }
   return std::nullopt;
 }
@@ -108,16 +100,16 @@ struct Printed {
   std::string words;
 };
 
-Printed find_printed(std::string_view text) {
+// `folded`: the text in lower case.
+Printed find_printed(std::string_view text, std::string_view folded) {
   constexpr std::size_t words_max = 40;
   Printed found;
-  const std::string folded = lower(text);
   char unit = 0;  // Of the numbers that follow.
   std::size_t since = 0;
   for (std::size_t at = 0; at < folded.size(); ++at) {
     if (!is_digit(folded[at]) || (at > 0 && (is_digit(folded[at - 1]) || folded[at - 1] == '.'))) continue;
     const std::size_t begin = std::max(since, at - std::min(at, words_max));
-    const std::string_view words = std::string_view(folded).substr(begin, at - begin);
+    const std::string_view words = folded.substr(begin, at - begin);
     const bool is_second = since > 0 && words.find_first_not_of(" /|") == std::string_view::npos &&
                            words.find('/') != std::string_view::npos && !found.figures.empty();
     WordCursor cursor(text, at);
@@ -223,13 +215,14 @@ Series* StatusReader::series_of(std::string name, std::uint32_t speaker, std::op
   return &all_[known->second];
 }
 
-void StatusReader::add_sample(Series& series, StatusSample sample, std::string_view text) {
-  if (const auto step = find_step(text)) {
+void StatusReader::add_sample(Series& series, StatusSample sample, std::string_view folded) {
+  if (const auto step = find_step(folded)) {
     series.step_word = step->word;
     sample.step = step->number;
     // An epoch begins again.
     if (series.lines > 0 && series.last.step && *sample.step < *series.last.step) *sample.step += *series.last.step;
   }
+  sample.number = ++series.lines_of_phases[sample.phase];
   if (series.lines++ % series.stride == 0) series.samples.push_back(sample);
   series.last = std::move(sample);
   if (series.samples.size() < samples_max) return;
@@ -270,7 +263,7 @@ void StatusReader::add_whole(const Sentence& said, std::string_view text, std::s
     if (name == "most used") set(StatusFigure::most_used, size);
     if (name == "most of the pool") set(StatusFigure::most_pool, size);
   }
-  add_sample(*series, std::move(sample), text);
+  add_sample(*series, std::move(sample), lower(text));
 }
 
 void StatusReader::close(std::uint32_t speaker) {
@@ -353,15 +346,17 @@ bool StatusReader::take_row(std::string_view text, std::uint32_t speaker, const 
 
 bool StatusReader::take_printed(std::string_view text, std::uint32_t speaker, const Place& place) {
   constexpr std::size_t text_max = 2000;
-  if (text.size() > text_max || !is_of_device(lower(text))) return false;
-  const Printed printed = find_printed(text);
+  if (text.size() > text_max || text.find_first_of("0123456789") == std::string_view::npos) return false;
+  const std::string folded = lower(text);
+  if (!is_of_device(folded)) return false;
+  const Printed printed = find_printed(text, folded);
   if (printed.figures.empty()) return false;
   Series* series = series_of(printed.words, speaker, std::nullopt);
   if (series == nullptr) return false;
   StatusSample sample;
   sample.place = place;
   for (const PrintedFigure& one : printed.figures) sample.figures[static_cast<std::size_t>(one.figure)] = one.bytes;
-  add_sample(*series, std::move(sample), text);
+  add_sample(*series, std::move(sample), folded);
   return true;
 }
 
@@ -371,10 +366,8 @@ std::vector<Series> StatusReader::finish() {
     return one.last[StatusFigure::used] || one.last[StatusFigure::most_used] || one.last[StatusFigure::pool] ||
            one.last[StatusFigure::most_pool] || one.last.share;
   };
-  std::erase_if(all_, [&](const Series& one) {
-    const bool is_known = one.wording != nullptr || one.is_of_device;
-    return !has_use(one) || (!is_known && one.lines < lines_min);
-  });
+  std::erase_if(
+      all_, [&](const Series& one) { return !has_use(one) || (one.is_in_own_words() && one.lines < lines_min); });
   for (Series& one : all_)
     if (one.samples.back().place.byte != one.last.place.byte) one.samples.push_back(one.last);
   return std::move(all_);

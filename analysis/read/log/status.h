@@ -48,7 +48,7 @@ class StatusReader {
                  const Place& place);
   void close(std::uint32_t speaker);
   Series* series_of(std::string name, std::uint32_t speaker, std::optional<std::uint32_t> device);
-  void add_sample(Series& series, StatusSample sample, std::string_view text);
+  void add_sample(Series& series, StatusSample sample, std::string_view folded);
 
   std::map<std::uint32_t, Block> blocks_;
   std::map<Key, std::size_t> numbers_;

@@ -131,8 +131,7 @@ class LogWriter {
   std::uint32_t heap_of_line(const Finding& finding) {
     const Sentence line = finding.sentence.value_or(Sentence{});
     const std::string allocator = finding.sentence ? line.allocator : finding.dump->allocator;
-    std::string name = heaps_.name_of(allocator, finding.speaker);
-    if (line.device) name += fmt::format(", GPU {}", *line.device);
+    const std::string name = heaps_.name_of(allocator, finding.speaker, line.device);
     const std::string_view kind = finding.sentence ? line.wording->memory : std::string_view();
     const std::uint32_t device = line.device ? *line.device : bfc::device_of_allocator(allocator);
     const std::uint32_t heap =
@@ -261,8 +260,8 @@ class LogWriter {
     wire::HeapRecord record;
     record.layer = static_cast<std::uint8_t>(wire::Layer::program);
     record.device = wire::no_device;
-    std::string name = heaps_.name_of(fmt::format("{} at its start", said.allocator), accounting.speaker);
-    if (said.device) name += fmt::format(", GPU {}", *said.device);
+    const std::string name =
+        heaps_.name_of(fmt::format("{} at its start", said.allocator), accounting.speaker, said.device);
     const std::uint32_t heap = writer_.define_heap(record, name, "device");
     std::uint64_t address = 0;
     for (const auto& [part, size] : said.parts) {

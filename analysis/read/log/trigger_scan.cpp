@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "analysis/units/ascii.h"
+
 // Compiled a second time for processors with vectors of 32 bytes; the dynamic linker chooses. Sanitizers can't have
 // functions that are chosen so early.
 #if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
@@ -32,9 +34,9 @@ constexpr std::array<std::string_view, 21> triggers = {
     "hbm ",  // exceeded hbm capacity
     "hbm=",  // Init model | hbm=
     "?mem",  // avail mem=, max_mem: of a word that ends there
-    "x_ma",  // Max_MA, of DeepSpeed
+    "ax_m",  // Max_MA, of DeepSpeed
     "kv c",  // KV cache usage
-    "oken",  // token usage
+    "usag",  // token usage
     "ffer",  // model buffer size
     "kill",  // oom_kill, Killed, OOMKilled
     "code",  // exit code 137
@@ -54,7 +56,7 @@ struct CommonWord {
   bool is_before;         // They stand before it; otherwise after it.
   std::size_t bytes_max;  // How far away: blanks and colours may stand between.
 };
-constexpr std::array<CommonWord, 7> common_words = {{{"oken", {" usa"}, false, 4},
+constexpr std::array<CommonWord, 7> common_words = {{{"usag", {"oken"}, true, 8},
                                                      {"took", {"ight", "oadi", "secs"}, true, 48},
                                                      {"ffer", {"size", "of s", "r si"}, false, 8},
                                                      {"code", {" 137", "= -9", ": -9"}, false, 16},
@@ -84,7 +86,6 @@ bool is_word(const char* at, std::string_view word) {
 
 // "mem" as a word, or as the end of a name: "max mem: 5", "mem_usage:", and not "member", "remember".
 bool is_mem(const char* end, const char* at) {
-  const auto is_letter = [](char c) { return (c | fold) >= 'a' && (c | fold) <= 'z'; };
   return (at[1] | fold) == 'm' && (at[2] | fold) == 'e' && (at[3] | fold) == 'm' && !is_letter(at[0]) &&
          at + trigger_size < end && !is_letter(at[trigger_size]);
 }

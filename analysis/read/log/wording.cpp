@@ -371,9 +371,7 @@ std::optional<Sentence> find_unknown_wording(std::string_view text) {
   static constexpr Wording unknown{SentenceKind::failure, {}, "an unknown allocator", {}};
   constexpr std::size_t bytes_max = 300, name_max = 40;
   if (text.size() > bytes_max) return std::nullopt;
-  std::string folded(text);
-  for (char& c : folded)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const std::string folded = lower(text);
   const std::size_t lack = find_any(folded, lack_words);
   if (lack == std::string_view::npos || find_any(folded, other_marks) != std::string_view::npos) return std::nullopt;
   const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());

@@ -5,6 +5,7 @@
 #include "analysis/read/letter_pairs.h"
 #include "analysis/read/tpu_oom/tpu_report.h"
 #include "analysis/read/word_cursor.h"
+#include "analysis/units/ascii.h"
 
 namespace hbmscope::tpu_oom {
 namespace {
@@ -21,12 +22,6 @@ PrintedBytes exact(std::uint64_t bytes) {
 MaybeBytes sum(const MaybeBytes& a, const MaybeBytes& b) {
   if (!a || !b) return std::nullopt;
   return PrintedBytes{a->bytes + b->bytes, a->error + b->error};
-}
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
 }
 
 // "0x0x1_HBM0": the memory after the last '_', without its number.
