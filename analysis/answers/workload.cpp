@@ -363,7 +363,8 @@ Table describe_figures(const std::vector<WorkloadDifference>& figures, std::stri
 }
 
 Document describe_workload(const EmulatedWorkload& run, const EmulatedWorkload* unmodified) {
-  const auto& [workload, emulation] = run;
+  const auto& workload = run.workload;
+  const auto& emulation = run.emulation;
   const WorkloadVerdict verdict = compute_workload_verdict(run);
   Document document{.title = workload_title(run), .note = workload.about};
   document.add(

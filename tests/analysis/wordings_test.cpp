@@ -212,6 +212,11 @@ const Line lines[] = {
      "requested 4096, device 3"},
     {failure, "NCCL", "nodeA:1:2 [1] include/alloc.h:47 NCCL WARN Failed to malloc 8192 bytes",
      "requested 8192, device 1"},
+    {failure, "PaddlePaddle",
+     "Out of memory error on GPU 1. Cannot allocate 512.000000MB CUDA managed memory on GPU 1, 8.000000GB memory has "
+     "been "
+     "allocated.",
+     "requested 536870912, used 8589934592, device 1"},
     {failure, "PaddlePaddle", "Out of memory error on XPU 2. Cannot allocate 512.000000MB memory on XPU 2.",
      "requested 536870912, device 2"},
     {failure, "MXNet's pool", "src/storage/./pooled_storage_manager.h:212: Memory allocation failed out of memory", ""},
@@ -317,6 +322,19 @@ const Line lines[] = {
      "INFO [gpu_worker.py:1] CUDA graph pool memory: 0.5 GiB (actual), 0.75 GiB (estimated), difference: 0.25 GiB "
      "(50.0%).",
      "graphs: 536870912"},
+    {accounting, "vLLM",
+     "INFO [gpu_worker.py:391] Free memory on device (78.50/79.00 GiB) on startup. Desired GPU memory utilization is "
+     "(0.9, 71.10 GiB). Actual usage is 14.00 GiB for weight, 2.00 GiB for peak activation, 0.50 GiB for non-torch "
+     "memory, and 0.75 GiB for CUDAGraph memory. Current kv cache memory in use is 57982058496 bytes.",
+     "total 84825604096, weights: 15032385536, activations at their peak: 2147483648, outside PyTorch: 536870912, "
+     "graphs: "
+     "805306368, KV cache: 57982058496, free_before_bytes 84288733184"},
+    {accounting, "vLLM",
+     "Free memory on device (78.50/79.00 GiB) on startup. Desired GPU memory utilization is (0.92, 72.68 GiB). Actual "
+     "usage is 15.25 GiB for consumed memory (weights + non-torch), 1.50 GiB for peak activation, and 0.25 GiB for "
+     "CUDAGraph memory. Current kv cache memory in use is 54.0 GiB.",
+     "total 84825604096, weights, and outside PyTorch: 16374562816, activations at their peak: 1610612736, graphs: 268435456, KV cache: "
+     "57982058496, free_before_bytes 84288733184"},
     {accounting, "SGLang", "[TP0] Load weight begin. avail mem=78.50 GB", "free_before_bytes 84288733184"},
     {accounting, "SGLang",
      "[TP0] Load weight end. elapsed=93.30 s, type=X, dtype=torch.bfloat16, avail mem=60.00 GB, mem usage=18.00 GB.",

@@ -319,18 +319,24 @@ std::uint64_t letters_of(std::string_view text) {
   return letters;
 }
 
-std::vector<std::uint64_t> letters_of_anchors() {
-  std::vector<std::uint64_t> all;
-  for (const Wording& wording : all_wordings()) {
-    std::string words;
-    bool is_in_field = false;
-    for (const char c : wording.anchor) {
-      if (!is_in_field && c != '{' && c != ' ') words += c;
-      is_in_field = c != '}' && (is_in_field || c == '{');
+struct Row {
+  const Wording* wording;
+  std::uint64_t letters;  // Of the anchor's words.
+};
+
+std::vector<Row> make_rows() {
+  std::vector<Row> rows;
+  for (const auto wordings : {failure_wordings(), account_wordings()})
+    for (const Wording& wording : wordings) {
+      std::string words;
+      bool is_in_field = false;
+      for (const char c : wording.anchor) {
+        if (!is_in_field && c != '{' && c != ' ') words += c;
+        is_in_field = c != '}' && (is_in_field || c == '{');
+      }
+      rows.push_back({&wording, letters_of(words)});
     }
-    all.push_back(letters_of(words));
-  }
-  return all;
+  return rows;
 }
 
 bool is_quoted_at(std::string_view text, std::size_t at) {
@@ -395,12 +401,12 @@ std::optional<Sentence> find_unknown_wording(std::string_view text) {
 }
 
 std::optional<Sentence> find_sentence(std::string_view text) {
-  static const std::vector<std::uint64_t> needed = letters_of_anchors();
+  static const std::vector<Row> rows = make_rows();
   const std::uint64_t missing = ~letters_of(text);
   std::optional<LetterPairs> pairs;
-  for (std::size_t row = 0; row < needed.size(); ++row) {
-    if ((needed[row] & missing) != 0) continue;
-    const Wording& wording = all_wordings()[row];
+  for (const Row& row : rows) {
+    if ((row.letters & missing) != 0) continue;
+    const Wording& wording = *row.wording;
     if (!pairs) pairs.emplace(text);
     if (!pairs->may_have(wording.anchor)) continue;
     Sentence sentence;

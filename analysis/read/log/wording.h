@@ -1,27 +1,19 @@
-// The sentences in which frameworks say that memory ran out, or where it went at startup. A wording is a row of
-// wordings.cpp: an anchor that identifies the sentence, and clauses that may follow in any order.
+// The sentences in which frameworks say that memory ran out, or where it went. A wording is a row of wordings.cpp or
+// account_wordings.cpp: an anchor that identifies the sentence, and clauses that may follow in any order.
 //
 // In anchors and clauses a blank stands for any space, {name} for a figure or word:
-//   {requested} {available} {used} {free} {largest} {pool} {limit} {total}   sizes, see Sentence
-//   {device}                                                             a device's number
-//   {gpu}                                                                the name of a device of ggml, CUDA0 or
-//   Vulkan1;
-//                                                                        in anchors only
-//   {allocator'} {program'} {op'} {shape'} {type'} {setting'} {suggested'}      a text that ends before the character
-//   after
-//                                                                        its name, or at a blank if that is '_'
-//   {=weights}                                                           the size of a part of the memory; {=+KV cache}
-//                                                                        is added to one said a few lines before
-//   {.this process}                                                      any other size, kept under that name; in an
-//                                                                        accounting a figure of
-//                                                                        trace/reported_figures.h
-//   {@process_}                                                          a word that completes the name of the next
-//                                                                        {.}: "process 4711"
-//   {#total} and {#=weights}                                             the same, of a number without its unit, GiB
-//   {##used}                                                             the same, MiB
-//   {~.most used}                                                        the same, of GB that are 10^9
-//   {%share}                                                             "12.3%", "0.123"
-//   {*,}                                                                 a text to skip, up to the character
+//   {requested} {available} {used} {free}  sizes, see Sentence
+//   {largest} {pool} {limit} {total}       the same
+//   {device}          a device's number
+//   {gpu}             the name of a device of ggml, CUDA0 or Vulkan1; in anchors only
+//   {allocator'}      a text that ends before the character after its name, or at a blank if that is '_'; so are
+//                     {program'} {op'} {shape'} {type'} {setting'} {suggested'}
+//   {=weights}        the size of a part of the memory; {=+KV cache} is added to one said a few lines before
+//   {.this process}   any other size, kept under that name; in an accounting a figure of trace/reported_figures.h
+//   {@process_}       a word that completes the name of the next {.}: "process 4711"
+//   {#total}          a number without its unit, GiB; {##used} the same, MiB; {~.most used} of GB that are 10^9
+//   {%share}          "12.3%", "0.123"
+//   {*,}              a text to skip, up to the character
 // A clause that begins with '+' may follow several times; one with '<' may also stand before the anchor; without one
 // that begins with '!' it is another sentence. "=" instead of clauses: the line has nothing but the anchor.
 #pragma once
@@ -58,7 +50,9 @@ struct Wording {
   bool repeats = false;           // Says again, in other words, what failed just before.
   std::uint16_t lines = 1;        // Of a status: so many lines at most, unless a bracket closes it before.
 };
-std::span<const Wording> all_wordings();
+// Those of failures, refusals, kills and recoveries, and those of what is in use; a row before another one goes first.
+std::span<const Wording> failure_wordings();
+std::span<const Wording> account_wordings();
 
 struct Sentence {
   const Wording* wording = nullptr;
