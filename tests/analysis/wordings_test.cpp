@@ -333,7 +333,8 @@ const Line lines[] = {
      "Free memory on device (78.50/79.00 GiB) on startup. Desired GPU memory utilization is (0.92, 72.68 GiB). Actual "
      "usage is 15.25 GiB for consumed memory (weights + non-torch), 1.50 GiB for peak activation, and 0.25 GiB for "
      "CUDAGraph memory. Current kv cache memory in use is 54.0 GiB.",
-     "total 84825604096, weights, and outside PyTorch: 16374562816, activations at their peak: 1610612736, graphs: 268435456, KV cache: "
+     "total 84825604096, weights, and outside PyTorch: 16374562816, activations at their peak: 1610612736, graphs: "
+     "268435456, KV cache: "
      "57982058496, free_before_bytes 84288733184"},
     {accounting, "SGLang", "[TP0] Load weight begin. avail mem=78.50 GB", "free_before_bytes 84288733184"},
     {accounting, "SGLang",

@@ -34,7 +34,7 @@ constexpr std::array beginnings = {
     Beginning{"If this is caused by memory fragmentation", LineKind::follows},
 };
 
-constexpr std::array statistic_names = {
+constexpr std::string_view statistic_names[] = {
     "Limit:",        "InUse:",         "MaxInUse:",      "NumAllocs:", "MaxAllocSize:",    "Reserved:",
     "PeakReserved:", "PeakAllocated:", "PeakPoolBytes:", "PoolBytes:", "LargestFreeBlock:"};
 
@@ -67,15 +67,18 @@ bool is_size_count(std::string_view text) {
 }
 
 LineKind kind_of(std::string_view text) {
+  if (text.empty()) return LineKind::other;
+  // Most lines have none of them, so the first letter is compared before the rest.
+  const auto begins = [&](std::string_view words) { return text.front() == words.front() && text.starts_with(words); };
   for (const Beginning& each : beginnings)
-    if (text.starts_with(each.words)) return each.kind;
+    if (begins(each.words)) return each.kind;
   if (text.starts_with("Size: ") && text.find("| in_use:") != std::string_view::npos) return LineKind::bin_chunk;
   if (text.starts_with("Allocator (") && text.find(") ran out of memory trying to allocate ") != std::string_view::npos)
     return text.find("with freed_by_count=") != std::string_view::npos ? LineKind::no_retry : LineKind::headline;
   if (is_size_count(text)) return LineKind::by_size;
   if (is_map(text)) return LineKind::map;
   for (const std::string_view name : statistic_names)
-    if (text.starts_with(name)) return LineKind::statistic;
+    if (begins(name)) return LineKind::statistic;
   return LineKind::other;
 }
 

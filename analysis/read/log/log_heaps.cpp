@@ -107,7 +107,7 @@ std::optional<std::string> text_from_series(const Series& series) {
                        [&](const StatusSample& a, const StatusSample& b) { return amount(a) < amount(b); });
   if (amount(*most) < 0) return std::nullopt;
   const auto at = [](const StatusSample& one) {
-    const std::string size = one.share    ? fmt::format("{:.0f} %", *one.share * 100)
+    const std::string size = one.share     ? fmt::format("{:.0f} %", *one.share * 100)
                              : use_of(one) ? text_from_bytes(*use_of(one))
                                            : "(unknown)";
     return fmt::format("{} in line {}", size, text_from_count(one.place.line));
@@ -198,9 +198,10 @@ void SeriesWriter::write(Open& open, const StatusSample& sample) {
     return;
   }
   if (sample.share) {
-    heaps_.hold(open.heap, PrintedBytes{static_cast<std::uint64_t>(
-                                            std::llround(*sample.share * static_cast<double>(open.of_share_bytes))),
-                                        0});
+    heaps_.hold(
+        open.heap,
+        PrintedBytes{static_cast<std::uint64_t>(std::llround(*sample.share * static_cast<double>(open.of_share_bytes))),
+                     0});
     heaps_.set_figure(open.heap, reported_figure::limit, PrintedBytes{open.of_share_bytes, 0});
   } else {
     heaps_.hold(open.heap, printed(use_of(sample)));

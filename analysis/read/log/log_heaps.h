@@ -47,7 +47,8 @@ class LogHeaps {
 // Nothing: no line says what is in use.
 std::optional<std::string> text_from_series(const Series& series);
 
-// Writes what the log prints again and again, as events in the order of its lines: what is in use, and a mark of a step.
+// Writes what the log prints again and again, as events in the order of its lines: what is in use, and a mark of a
+// step.
 class SeriesWriter {
  public:
   SeriesWriter(const Findings& findings, wire::StreamWriter& writer, LogHeaps& heaps);

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "analysis/read/log/log_line.h"
 #include "analysis/read/log/speaker.h"
 #include "analysis/read/log/trigger_scan.h"
@@ -76,9 +78,16 @@ constexpr std::size_t traceback_bytes_max = std::size_t{32} << 10;
 constexpr std::size_t trimmed_at = std::size_t{256} << 10;
 constexpr std::size_t window_bytes_max = std::size_t{4} << 20, sentence_bytes_max = std::size_t{4} << 10;
 constexpr std::uint64_t dump_lines = 64, report_lines = 40, sentence_lines = 12, buffers_lines = 16;
-constexpr std::uint64_t account_lines = 30;  // Between the parts of an account.
-constexpr std::size_t words_max = 100;       // The first words of a sentence are shorter.
+constexpr std::uint64_t account_lines = 30;     // Between the parts of an account.
+constexpr std::uint64_t speakers_between = 16;  // Lines of others between two of one speaker.
+constexpr std::size_t words_max = 100;          // The first words of a sentence are shorter.
 constexpr std::size_t failures_max = 4096, speakers_max = 4096;
+
+// Where two lines meet.
+std::string seam_of(std::string_view before, std::string_view text) {
+  before.remove_prefix(before.size() - std::min(before.size(), words_max));
+  return fmt::format("{}\n{}", before, text.substr(0, words_max));
+}
 
 bool begins_account(const Sentence& sentence) {
   return std::any_of(sentence.others.begin(), sentence.others.end(), [](const auto& each) {
@@ -173,7 +182,8 @@ void LogReader::take_line(std::string_view printed) {
     looked_at_ = std::max(looked_at_, dump_lines);
     return;
   }
-  const bool has_trigger = find_trigger(text, 0) != std::string_view::npos;
+  const std::size_t trigger = find_trigger(text, 0);
+  const bool has_trigger = trigger != std::string_view::npos;
   if (status_.is_open(speaker) && take_status(text, speaker)) return;
   // Between the parts of an account are lines without a word that is looked for: "n_ctx = 8192".
   const bool is_in_account = !findings_.accountings.empty() && looked_at_ > 0;
@@ -198,10 +208,14 @@ void LogReader::take_line(std::string_view printed) {
       unknown_->sentence = std::move(unknown);
     }
   }
-  previous_[speaker] = {std::string(text), place_, is_said};
+  auto& previous = previous_[speaker];
+  previous.text = text;
+  previous.place = place_;
+  previous.is_said = is_said;
   // A sentence may begin near the end of this line, and go on in the next one.
   const std::size_t tail = text.size() - std::min(text.size(), words_max);
-  if (has_trigger && !is_said && find_trigger(text, tail) != std::string_view::npos) may_go_on_ = true;
+  if (has_trigger && !is_said && (trigger >= tail || find_trigger(text, tail) != std::string_view::npos))
+    may_go_on_ = true;
 }
 
 bool LogReader::take_status(std::string_view text, std::uint32_t speaker) {
@@ -237,7 +251,8 @@ void LogReader::note_framework(std::string_view text) {
   constexpr std::pair<std::string_view, std::string_view> words[] = {
       {"tensorflow", "tensorflow"}, {"torch", "pytorch"}, {"jax", "jax"}};
   for (std::size_t i = 0; i < std::size(words); ++i)
-    for (std::size_t at = text.find(words[i].first); at != std::string_view::npos; at = text.find(words[i].first, at + 1))
+    for (std::size_t at = text.find(words[i].first); at != std::string_view::npos;
+         at = text.find(words[i].first, at + 1))
       if (!is_of_xla(text.substr(0, at))) frameworks_[i] = words[i].second;
 }
 
@@ -250,7 +265,7 @@ bool LogReader::take_wrapped(std::string_view text, std::uint32_t speaker) {
   if (before.empty()) return false;
   // Where both meet: no sentence begins with more words than that.
   const std::size_t tail = before.size() - std::min(before.size(), words_max);
-  const std::string seam = before.substr(tail) + "\n" + std::string(text.substr(0, words_max));
+  const std::string seam = seam_of(before, text);
   if (find_trigger(seam, 0) == std::string_view::npos) return false;
   const auto begun = find_sentence(seam);
   if (!begun || begun->begin >= before.size() - tail) return false;
@@ -277,15 +292,16 @@ bool LogReader::take_tpu(std::string_view text, std::uint32_t speaker, bool has_
   auto window = windows_.find(speaker);
   if (window == windows_.end()) {
     if (!has_trigger) return false;
-    // The words may be wrapped.
-    const auto previous = previous_.find(speaker);
-    std::string both = previous == previous_.end() ? std::string() : previous->second.text + "\n";
-    const std::size_t begin = both.size();
-    both += text;
-    if (!tpu_oom::may_have_report(both)) return false;
+    std::string_view begun;  // By the line before: the words may be wrapped.
+    if (!tpu_oom::may_have_report(text)) {
+      const auto previous = previous_.find(speaker);
+      if (previous == previous_.end() || previous->second.place.line + speakers_between < place_.line) return false;
+      begun = previous->second.text;
+      if (!tpu_oom::may_have_report(seam_of(begun, text))) return false;
+    }
     window = windows_.try_emplace(speaker).first;
     window->second.lines.emplace_back(0, place_);
-    if (!tpu_oom::may_have_report(text)) window->second.text = both.substr(0, begin);
+    if (!begun.empty()) window->second.text = std::string(begun) + "\n";
   } else if (window->second.text.size() > window_bytes_max) {
     close_window(speaker);
     return false;

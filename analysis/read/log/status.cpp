@@ -1,10 +1,12 @@
 #include "analysis/read/log/status.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include <fmt/format.h>
 
+#include "analysis/read/pattern_index.h"
 #include "analysis/units/ascii.h"
 
 namespace hbmscope::log {
@@ -148,8 +150,12 @@ Printed find_printed(std::string_view text, std::string_view folded) {
 
 // Whether the line is about a device, or about the steps of a program.
 bool is_of_device(std::string_view folded) {
-  return has_any(folded, {"gpu", "cuda", "vram", "hbm", "tpu", "torch", "reserved", "device", "npu", "xpu", "mps",
-                          "memory_alloc", "mem_alloc", "allocated", "step", "iter", "epoch", "loss"});
+  static constexpr std::array<std::string_view, 18> words = {
+      "gpu", "cuda", "vram", "hbm",          "tpu",       "torch",     "reserved", "device", "npu",
+      "xpu", "mps",  "step", "memory_alloc", "mem_alloc", "allocated", "iter",     "epoch",  "loss"};
+  static const PatternIndex index(words);
+  return index.for_each_candidate(folded,
+                                  [&](std::size_t word) { return folded.find(words[word]) != std::string_view::npos; });
 }
 
 std::optional<std::uint64_t> bytes_of(const MaybeBytes& size) {
@@ -335,7 +341,8 @@ bool StatusReader::take_row(std::string_view text, std::uint32_t speaker, const 
     if (columns_[i].starts_with("memory.used")) used = bytes_of(WordCursor(with_unit, 0).take_size());
     if (columns_[i].starts_with("memory.total")) total = bytes_of(WordCursor(with_unit, 0).take_size());
     if (columns_[i] == "index" || columns_[i] == "gpu")
-      if (const auto number = number_at(cells[i])) device = static_cast<std::uint32_t>(std::min<std::uint64_t>(*number, 4095));
+      if (const auto number = number_at(cells[i]))
+        device = static_cast<std::uint32_t>(std::min<std::uint64_t>(*number, 4095));
   }
   if (!used) return false;
   rows_until_ = place.line + list_lines;
@@ -366,8 +373,8 @@ std::vector<Series> StatusReader::finish() {
     return one.last[StatusFigure::used] || one.last[StatusFigure::most_used] || one.last[StatusFigure::pool] ||
            one.last[StatusFigure::most_pool] || one.last.share;
   };
-  std::erase_if(
-      all_, [&](const Series& one) { return !has_use(one) || (one.is_in_own_words() && one.lines < lines_min); });
+  std::erase_if(all_,
+                [&](const Series& one) { return !has_use(one) || (one.is_in_own_words() && one.lines < lines_min); });
   for (Series& one : all_)
     if (one.samples.back().place.byte != one.last.place.byte) one.samples.push_back(one.last);
   return std::move(all_);

@@ -97,7 +97,7 @@ class LogWriter {
         dump, [&](const std::string& figure, const MaybeBytes& value) { heaps_.set_figure(heap, figure, value); });
     heaps_.set_figure(heap, reported_figure::limit, dump.limit);
     heaps_.set_figure(heap, reported_figure::rounded_request,
-               dump.rounded ? MaybeBytes(PrintedBytes{*dump.rounded, 0}) : std::nullopt);
+                      dump.rounded ? MaybeBytes(PrintedBytes{*dump.rounded, 0}) : std::nullopt);
     return heap;
   }
 
@@ -214,8 +214,9 @@ class LogWriter {
   void add_failure(const Finding& finding, std::uint32_t heap) {
     if (!finding.peak_buffers.empty()) {
       const std::string& program = finding.sentence->program;
-      reports_.add_program(heaps_.name_of(program.empty() ? "program at its peak" : program + " at its peak", finding.speaker),
-                           "device", finding.peak_buffers);
+      reports_.add_program(
+          heaps_.name_of(program.empty() ? "program at its peak" : program + " at its peak", finding.speaker), "device",
+          finding.peak_buffers);
     }
     wire::OutOfMemoryRecord record;
     record.requested = requested_of(finding);
@@ -310,7 +311,8 @@ class LogWriter {
   void note_series() {
     for (const Series& series : findings_.series) {
       const auto text = text_from_series(series);
-      if (text) out_.trace().import.add("memory_lines", Severity::info, static_cast<std::int64_t>(series.lines), {}, *text);
+      if (text)
+        out_.trace().import.add("memory_lines", Severity::info, static_cast<std::int64_t>(series.lines), {}, *text);
     }
   }
 

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "analysis/read/letter_pairs.h"
 #include "analysis/read/log/speaker.h"
+#include "analysis/read/pattern_index.h"
 #include "analysis/units/ascii.h"
 
 namespace hbmscope::log {
@@ -312,31 +312,21 @@ bool is_all(std::string_view text, std::string_view words) {
   return begin != std::string_view::npos && text.substr(begin, text.find_last_not_of(marks) + 1 - begin) == words;
 }
 
-// The characters of a text, as bits: a first look that rules out nearly all rows. Some characters share a bit.
-std::uint64_t letters_of(std::string_view text) {
-  std::uint64_t letters = 0;
-  for (const char c : text) letters |= std::uint64_t{1} << (static_cast<unsigned char>(c) & 63);
-  return letters;
-}
-
-struct Row {
-  const Wording* wording;
-  std::uint64_t letters;  // Of the anchor's words.
+// All rows, and which of them a text may have.
+struct Rows {
+  std::vector<const Wording*> wordings;
+  PatternIndex index;
 };
 
-std::vector<Row> make_rows() {
-  std::vector<Row> rows;
-  for (const auto wordings : {failure_wordings(), account_wordings()})
-    for (const Wording& wording : wordings) {
-      std::string words;
-      bool is_in_field = false;
-      for (const char c : wording.anchor) {
-        if (!is_in_field && c != '{' && c != ' ') words += c;
-        is_in_field = c != '}' && (is_in_field || c == '{');
-      }
-      rows.push_back({&wording, letters_of(words)});
+Rows make_rows() {
+  std::vector<const Wording*> wordings;
+  std::vector<std::string_view> anchors;
+  for (const auto list : {failure_wordings(), account_wordings()})
+    for (const Wording& wording : list) {
+      wordings.push_back(&wording);
+      anchors.push_back(wording.anchor);
     }
-  return rows;
+  return {std::move(wordings), PatternIndex(anchors)};
 }
 
 bool is_quoted_at(std::string_view text, std::size_t at) {
@@ -350,6 +340,27 @@ std::string_view until_next_entry(std::string_view text) {
   return text;
 }
 
+// The sentence of that wording.
+std::optional<Sentence> find_sentence(std::string_view text, const Wording& wording) {
+  Sentence sentence;
+  std::size_t at = find_pattern(text, wording.anchor, 0, sentence);
+  if (at == std::string_view::npos || (wording.clauses == "=" && !is_all(text, wording.anchor))) return std::nullopt;
+  sentence.wording = &wording;
+  if (sentence.allocator.empty()) sentence.allocator = wording.allocator;
+  if (!add_clauses(text, wording, at, sentence)) return std::nullopt;
+  complete(sentence);
+  sentence.begin = at;
+  sentence.is_quoted = is_quoted_at(text, at);
+  // The source line may stand before the exception, on one line.
+  if (const std::size_t again = sentence.is_quoted ? find_pattern(text, wording.anchor, at + 1, sentence) : at;
+      again != std::string_view::npos && !is_quoted_at(text, again)) {
+    sentence.begin = at = again;
+    sentence.is_quoted = false;
+  }
+  sentence.text = in_one_line(until_next_entry(text.substr(at)), text_bytes_max);
+  return sentence;
+}
+
 // Of words in lower case; the first one that the text has, npos: none.
 std::size_t find_any(std::string_view folded, std::span<const std::string_view> words) {
   std::size_t first = std::string_view::npos;
@@ -357,7 +368,15 @@ std::size_t find_any(std::string_view folded, std::span<const std::string_view> 
   return first;
 }
 
-constexpr std::string_view lack_words[] = {"out of memory", "outofmemory", "out_of_memory", "cannot allocate memory"};
+// Where it says in lower case that memory ran out; npos: nowhere.
+std::size_t find_lack(std::string_view folded) {
+  constexpr std::string_view memory = "memory", words_before[] = {"out of ", "outof", "out_of_", "cannot allocate "};
+  for (std::size_t at = folded.find(memory); at != std::string_view::npos; at = folded.find(memory, at + 1))
+    for (const std::string_view words : words_before)
+      if (folded.substr(0, at).ends_with(words)) return at - words.size();
+  return std::string_view::npos;
+}
+
 // What stands directly before the lack: the name of an exception, of a level or of a call that failed.
 constexpr std::string_view error_ends[] = {"error:",   "exception:", "failed:",  "fatal:", "fatal]",  "error]",
                                            "aborted:", "abort:",     "failure:", "fail:",  "error -", "panic:"};
@@ -378,7 +397,7 @@ std::optional<Sentence> find_unknown_wording(std::string_view text) {
   constexpr std::size_t bytes_max = 300, name_max = 40;
   if (text.size() > bytes_max) return std::nullopt;
   const std::string folded = lower(text);
-  const std::size_t lack = find_any(folded, lack_words);
+  const std::size_t lack = find_lack(folded);
   if (lack == std::string_view::npos || find_any(folded, other_marks) != std::string_view::npos) return std::nullopt;
   const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
   if (std::string_view("#*-|;/").find(text[begin]) != std::string_view::npos) return std::nullopt;
@@ -401,33 +420,13 @@ std::optional<Sentence> find_unknown_wording(std::string_view text) {
 }
 
 std::optional<Sentence> find_sentence(std::string_view text) {
-  static const std::vector<Row> rows = make_rows();
-  const std::uint64_t missing = ~letters_of(text);
-  std::optional<LetterPairs> pairs;
-  for (const Row& row : rows) {
-    if ((row.letters & missing) != 0) continue;
-    const Wording& wording = *row.wording;
-    if (!pairs) pairs.emplace(text);
-    if (!pairs->may_have(wording.anchor)) continue;
-    Sentence sentence;
-    std::size_t at = find_pattern(text, wording.anchor, 0, sentence);
-    if (at == std::string_view::npos || (wording.clauses == "=" && !is_all(text, wording.anchor))) continue;
-    sentence.wording = &wording;
-    if (sentence.allocator.empty()) sentence.allocator = wording.allocator;
-    if (!add_clauses(text, wording, at, sentence)) continue;
-    complete(sentence);
-    sentence.begin = at;
-    sentence.is_quoted = is_quoted_at(text, at);
-    // The source line may stand before the exception, on one line.
-    if (const std::size_t again = sentence.is_quoted ? find_pattern(text, wording.anchor, at + 1, sentence) : at;
-        again != std::string_view::npos && !is_quoted_at(text, again)) {
-      sentence.begin = at = again;
-      sentence.is_quoted = false;
-    }
-    sentence.text = in_one_line(until_next_entry(text.substr(at)), text_bytes_max);
-    return sentence;
-  }
-  return std::nullopt;
+  static const Rows rows = make_rows();
+  std::optional<Sentence> sentence;
+  rows.index.for_each_candidate(text, [&](std::size_t row) {
+    sentence = find_sentence(text, *rows.wordings[row]);
+    return sentence.has_value();
+  });
+  return sentence;
 }
 
 bool continue_sentence(std::string_view line, Sentence& sentence) {

@@ -2,7 +2,6 @@
 #include <array>
 #include <cctype>
 
-#include "analysis/read/letter_pairs.h"
 #include "analysis/read/tpu_oom/tpu_report.h"
 #include "analysis/read/word_cursor.h"
 #include "analysis/units/ascii.h"
@@ -359,10 +358,8 @@ class ReportFinder {
 }  // namespace
 
 bool may_have_report(std::string_view text) {
-  const LetterPairs pairs(text);
-  return std::any_of(anchors.begin(), anchors.end(), [&](const AnchorWords& each) {
-    return pairs.may_have(each.words) && find_words(text, each.words, 0) != npos;
-  });
+  return std::any_of(anchors.begin(), anchors.end(),
+                     [&](const AnchorWords& each) { return find_words(text, each.words, 0) != npos; });
 }
 
 std::vector<Report> find_reports(std::string_view text, std::size_t most) {
