@@ -206,6 +206,38 @@ bool is_of_hbm(const AdviceFacts& facts, Advice&) {
   return facts.failed.row.memory_space.empty() || facts.failed.row.memory_space == "hbm";
 }
 
+// A program, and not an array that was put on the device.
+bool is_of_program(const AdviceFacts& facts, Advice& advice) {
+  return is_of_hbm(facts, advice) &&
+         (facts.cause == Cause::compile_time || !facts.failed.detail(failure_detail::program).empty());
+}
+
+bool fill_donation(const AdviceFacts& facts, Advice& advice) {
+  const std::string_view arguments = facts.failed.detail(failure_detail::arguments);
+  if (!is_of_program(facts, advice) || arguments.starts_with("0 ")) return false;
+  if (facts.failed.program == Framework::pytorch) return false;
+  if (!arguments.empty()) advice.why = fmt::format("The arguments are {}. {}", arguments, advice.why);
+  return true;
+}
+
+// What is missing on a TPU, or in its compiler's plan: the first thing to know.
+std::string missing_on_tpu(const AdviceFacts& facts);
+
+bool fill_arrays(const AdviceFacts& facts, Advice& advice) {
+  Advice none;
+  if (!is_of_hbm(facts, advice) || is_of_program(facts, none)) return false;
+  advice.why = missing_on_tpu(facts) + advice.why;
+  return true;
+}
+
+bool fill_temporaries(const AdviceFacts& facts, Advice& advice) {
+  if (!is_of_program(facts, advice)) return false;
+  if (facts.failed.program == Framework::pytorch)
+    advice.change = "a smaller batch, or checkpointing the layers (torch_xla.utils.checkpoint)";
+  advice.why = missing_on_tpu(facts) + advice.why;
+  return true;
+}
+
 bool fill_smaller_pool(const AdviceFacts& facts, Advice& advice) {
   if (facts.failed.program != Framework::jax_gpu) return false;
   if (const auto now = fraction_of(facts))
@@ -285,11 +317,18 @@ bool fill_larger_than_all(const AdviceFacts& facts, Advice& advice) {
 std::uint64_t missing_bytes(const AdviceFacts& facts) {
   const FailureFacts& figures = facts.failed.figures;
   if (is_larger_than_all(facts) || !(figures.free_bytes || figures.is_of_driver)) return 0;
-  if (facts.failed.is_all_full())
-    return figures.needed_bytes - std::min(figures.needed_bytes, *figures.driver_bytes / 2);  // The rest is no room.
+  if (facts.failed.is_all_full()) return figures.needed_bytes - std::min(figures.needed_bytes, *figures.driver_bytes);
   const std::uint64_t there =
       clamped_sum(figures.free_bytes.value_or(0), facts.cause == Cause::too_big ? figures.driver_bytes.value_or(0) : 0);
   return figures.needed_bytes - std::min(figures.needed_bytes, there);
+}
+
+std::string missing_on_tpu(const AdviceFacts& facts) {
+  const FailureFacts& figures = facts.failed.figures;
+  std::uint64_t missing = missing_bytes(facts);
+  if (facts.cause == Cause::compile_time && figures.limit_bytes)
+    missing = figures.requested_bytes - std::min(figures.requested_bytes, *figures.limit_bytes);
+  return missing == 0 ? std::string() : fmt::format("{} more must be free. ", text_from_bytes(missing));
 }
 
 bool is_more_than_held(const AdviceFacts& facts) {
@@ -309,8 +348,9 @@ bool fill_more_than_held(const AdviceFacts& facts, Advice& advice) {
 }
 
 bool fill_hold_less(const AdviceFacts& facts, Advice& advice) {
-  if (missing_bytes(facts) == 0 || is_more_than_held(facts)) return false;
   const Framework framework = facts.failed.framework;
+  if (missing_bytes(facts) == 0 || is_more_than_held(facts) || has_engine_room(facts)) return false;
+  if (framework == Framework::tpu && facts.failed.row.line) return false;  // Said above.
   const bool is_jax = facts.failed.has_xla_pool() || framework == Framework::tpu,
              is_training = is_jax || framework == Framework::pytorch || framework == Framework::pytorch_npu ||
                            framework == Framework::pytorch_xpu || framework == Framework::pytorch_mps;
@@ -336,6 +376,9 @@ bool fill_leak(const AdviceFacts& facts, Advice& advice) {
 
 using enum AdviceProof;
 
+constexpr std::uint32_t in_engine = set_of(Framework::pytorch, Framework::pytorch_async, Framework::pytorch_npu,
+                                          Framework::pytorch_xpu, Framework::vllm, Framework::library,
+                                          Framework::unknown);
 constexpr std::uint32_t jax = set_of(Framework::jax_gpu), pytorch = set_of(Framework::pytorch),
                         tpu = set_of(Framework::tpu), on_tpu = set_of(Cause::compile_time, Cause::too_big);
 
@@ -362,6 +405,7 @@ constexpr AdviceRow advice_rows[] = {
     {"length", set_of(Framework::vllm), any_cause, "", "", "Requests must be shorter.", computed, false,
      fill_engine_length},
     {"other_users", any_framework, set_of(Cause::held_elsewhere), "", "", "", computed, false, fill_other_processes},
+    {"engine_room", in_engine, any_cause & ~set_of(Cause::held_elsewhere), "", "", "", rule, false, fill_engine_room},
     {"expandable", set_of(Framework::pytorch, Framework::pytorch_npu), fragmented_memory, "",
      "Segments then grow in place, so free memory isn't split among segments.",
      "Tensors can't be shared with other processes by CUDA IPC in older versions.", rule, true, fill_expandable},
@@ -396,13 +440,14 @@ constexpr AdviceRow advice_rows[] = {
     {"smem", tpu, on_tpu,
      "a smaller table for the kernel: fewer or shorter requests at once (in vLLM --max-num-seqs, --max-model-len)",
      "Scalar memory holds what kernels fetch in advance, such as tables of pages.", "", rule, false, is_of_smem},
+    {"arrays", tpu, on_tpu, "free the arrays that earlier work left on the device (del, or a new process)",
+     "An array stays there as long as a variable refers to it.", "", rule, false, fill_arrays},
+    {"temporaries", tpu, on_tpu, "a smaller batch, or checkpointing the layers (jax.checkpoint)",
+     "Checkpointed activations are computed again in the backward pass instead of being kept.",
+     "The backward pass takes longer.", rule, false, fill_temporaries},
     {"donation", tpu, on_tpu, "donate the arguments that the outputs replace (jax.jit(..., donate_argnums=...))",
      "Outputs then take the place of donated arguments.", "Donated arrays can't be used afterwards.", rule, false,
-     is_of_hbm},
-    {"temporaries", tpu, on_tpu,
-     "a smaller batch, or checkpointing the layers (jax.checkpoint, torch_xla.utils.checkpoint)",
-     "Checkpointed activations are computed again in the backward pass instead of being kept.",
-     "The backward pass takes longer.", rule, false, is_of_hbm},
+     fill_donation},
     {"devices", tpu, on_tpu, "sharding over more devices", "Each device then holds a part of the arrays.",
      "It takes more devices.", rule, false, is_of_hbm},
     {"blocks", set_of(Framework::kernel), any_cause, "smaller block sizes, or a smaller num_stages",
@@ -413,11 +458,9 @@ constexpr AdviceRow advice_rows[] = {
     {"layers_on_gpu", set_of(Framework::ggml), any_cause, "", "", "The other layers run on the CPU, more slowly.",
      assumed, false, fill_layers_on_gpu},
     {"context", set_of(Framework::ggml), any_cause, "", "", "Requests must be shorter.", assumed, false, fill_context},
-    {"ggml", set_of(Framework::ggml), any_cause,
-     "a smaller context (-c) or batch (-ub), a KV cache of 8 bits (-ctk q8_0 -ctv q8_0), or fewer layers on the GPU "
-     "(-ngl, --n-cpu-moe)",
+    {"ggml", set_of(Framework::ggml), any_cause, "",
      "The model, its KV cache and the buffers to compute with must fit together.",
-     "Requests must be shorter, or run more slowly.", rule, false, nullptr},
+     "Requests must be shorter, or run more slowly.", rule, false, fill_ggml},
     {"maximum_pool_size", set_of(Framework::rmm), set_of(Cause::pool_limit),
      "a larger maximum_pool_size of the PoolMemoryResource, or none", "The pool's own limit refused the request.",
      "Less is left for others on the device.", rule, false, fill_pool_size},
@@ -428,7 +471,7 @@ constexpr AdviceRow advice_rows[] = {
     {"sglang", set_of(Framework::sglang), any_cause,
      "a larger --mem-fraction-static, fewer requests at once (--max-running-requests), or more GPUs (--tp-size)",
      "SGLang takes its KV cache from that fraction.", "Less memory is left for activations and CUDA graphs.", rule,
-     false, nullptr},
+     false, fill_sglang},
     {"smaller_pool", set_of(Framework::library), any_cause,
      "a smaller XLA_PYTHON_CLIENT_MEM_FRACTION in JAX (0.75 unless it is set)",
      "Libraries allocate outside of the framework's pool: a smaller pool leaves them more.",

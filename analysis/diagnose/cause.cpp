@@ -248,7 +248,8 @@ void add_figures(const CauseFacts& facts, CauseOfFailure& found) {
                   one.name, text_from_bytes(one.bytes))
             : fmt::format("{}: {}.", one.name, text_from_bytes(one.bytes)));
   for (const auto& [key, value] : row.details)
-    if (has(key, "padding") || has(key, "fragmentation") || key == "other allocations")
+    if (has(key, "padding") || has(key, "fragmentation") || key == "other allocations" ||
+        key == failure_detail::largest_buffer)
       add(fmt::format("{}: {}.", key, value));
   if (row.line && row.used_bytes && facts.device_bytes && *row.used_bytes > *facts.device_bytes)
     add("That is more than the device has: on Windows, and in WSL, the driver moves memory of the GPU to the host's.");

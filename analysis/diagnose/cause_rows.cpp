@@ -69,6 +69,10 @@ std::string full_pool_sentence(const CauseFacts& facts) {
   if (facts.has_device_room())
     return "A limit of the process or the allocator was reached: requested " +
            requested_and(facts, figures.largest_free_bytes.value_or(0)).first + ". " + free_text(figures);
+  if (facts.framework == Framework::tpu && figures.needed_bytes > all) {  // Its pool is all of the memory.
+    const TextPair pair = requested_and(facts, all);
+    return "Not enough memory: requested " + pair.first + ", and " + pair.second + " was free.";
+  }
   if (facts.row.line && !figures.driver_bytes)
     return fmt::format("Requested {}; {}, and how much was free on the device is unknown.", requested_text(facts),
                        *figures.free_bytes == 0 ? "the pool had nothing free"
@@ -102,7 +106,9 @@ std::string unknown_sentence(const CauseFacts& facts) {
     return fmt::format("{} ran out of memory; the text says neither how much was requested nor how much was free.",
                        facts.row.allocator);
   if (is_of_text && facts.row.allocator == "GPU driver") return driver_sentence(facts);
-  const std::string requested = "Requested " + requested_text(facts);
+  const std::string_view part = facts.framework == Framework::ggml ? facts.detail(failure_detail::part) : std::string_view();
+  const std::string requested =
+      "Requested " + requested_text(facts) + (part.empty() ? std::string() : " for the " + std::string(part));
   if (facts.framework == Framework::library)
     return fmt::format(
         "{} could not be initialized, most often because too little memory is left outside the framework's pool; the "

@@ -1,7 +1,9 @@
 #include "analysis/diagnose/engine_advice.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,12 +42,125 @@ std::string text_from_missing(const AdviceFacts& facts, std::uint64_t missing) {
               : fmt::format("{} must become free if nothing else is", text_from_bytes(missing));
 }
 
+// What the settings of an engine that is built on ggml are called.
+struct GgmlSettings {
+  std::string_view engine, layers, context, batch, cache;
+};
+constexpr GgmlSettings ggml_settings[] = {
+    {engine::ollama, "num_gpu", "num_ctx", "num_batch", "OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE=q8_0"},
+    {engine::lm_studio, "GPU Offload", "Context Length", "Evaluation Batch Size", "K and V Cache Quantization Type"},
+    {engine::llama_cpp_python, "n_gpu_layers", "n_ctx", "n_ubatch", "type_k, type_v"},
+    {engine::koboldcpp, "--gpulayers", "--contextsize", "--blasbatchsize", "--quantkv 1"},
+    {"", "-ngl, --n-cpu-moe", "-c", "-ub", "-ctk q8_0 -ctv q8_0"},
+};
+const GgmlSettings& ggml_settings_of(const AdviceFacts& facts) {
+  const std::string_view name = facts.failed.detail(failure_detail::engine);
+  return *std::find_if(std::begin(ggml_settings), std::prev(std::end(ggml_settings)),
+                       [&](const GgmlSettings& each) { return each.engine == name; });
+}
+// "-ngl", "num_gpu "
+std::string assigned(std::string_view setting, std::uint64_t value) {
+  return fmt::format("{} {}", setting.substr(0, setting.find(',')), value);
+}
+
+std::optional<double> decimal_of(std::string_view text) {
+  double value = 0;
+  if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc()) return std::nullopt;
+  return value;
+}
+
+// What leaves more room beside the weights and the KV cache of an engine that allocates with PyTorch. "{}" stands for
+// its fraction, a little smaller than it was.
+struct RoomInEngine {
+  std::string_view engine, part, change, why;
+};
+constexpr RoomInEngine rooms[] = {
+    {engine::vllm, part::weights, "more GPUs (--tensor-parallel-size), a quantized model, or --cpu-offload-gb",
+     "It was still loading the weights, which no fraction of the device makes smaller."},
+    {engine::vllm, part::measuring, "a smaller --max-num-seqs{seqs}, --max-num-batched-tokens or --max-model-len",
+     "Before it sizes its KV cache, vLLM runs the largest batch once."},
+    {engine::vllm, part::graphs, "{}, or --enforce-eager", "CUDA graphs take memory beside the KV cache."},
+    {engine::vllm, "", "{}, or fewer requests at once (--max-num-seqs{seqs})",
+     "Weights and KV cache fill that part of the device, and what requests need must fit in the rest."},
+    {engine::sglang, part::weights, "more GPUs (--tp-size), or a quantized model",
+     "It was still loading the weights, which no fraction of the device makes smaller."},
+    {engine::sglang, part::graphs, "{}, or a smaller --cuda-graph-max-bs",
+     "CUDA graphs take memory beside the weights and the KV cache."},
+    {engine::sglang, "", "{}, or a smaller --chunked-prefill-size or --max-running-requests",
+     "Weights and KV cache take that part of the device, and activations and graphs must fit in the rest."},
+    {engine::tgi, "", "a smaller --max-batch-prefill-tokens{prefill} or --cuda-memory-fraction",
+     "Prefill needs memory beside the weights and the KV cache."},
+    {engine::tensorrt_llm, "", "a smaller free_gpu_memory_fraction of the KV cache, --max_batch_size or --max_num_tokens",
+     "The KV cache takes that part of what is free after the weights."},
+    {engine::comfyui, "", "a smaller image or batch, or --lowvram",
+     "ComfyUI then keeps models that are not in use in memory of the host."},
+};
+
+// "--gpu-memory-utilization 0.85" after 0.90.
+std::string smaller_fraction(const AdviceFacts& facts) {
+  constexpr double step = 0.05;
+  const bool is_vllm = facts.failed.detail(failure_detail::engine) == engine::vllm;
+  const std::string_view flag = is_vllm ? "--gpu-memory-utilization" : "--mem-fraction-static";
+  const auto now = decimal_of(facts.failed.detail(is_vllm ? "gpu_memory_utilization" : "mem_fraction_static"));
+  if (!now || *now <= 2 * step || *now > 1) return fmt::format("a smaller {} (0.8, for example)", flag);
+  return fmt::format("{} {:.2f}", flag, *now - step);
+}
+
+// " 128" after 256; empty if the text doesn't have it.
+std::string half_of(const AdviceFacts& facts, std::string_view setting) {
+  const auto now = decimal_of(facts.failed.detail(setting));
+  return now && *now >= 2 ? fmt::format(" {}", static_cast<std::uint64_t>(*now) / 2) : std::string();
+}
+
+void replace(std::string& text, std::string_view words, std::string_view by) {
+  const std::size_t at = text.find(words);
+  if (at != std::string::npos) text.replace(at, words.size(), by);
+}
+
 }  // namespace
 
+bool has_engine_room(const AdviceFacts& facts) {
+  const std::string_view name = facts.failed.detail(failure_detail::engine);
+  return std::any_of(std::begin(rooms), std::end(rooms), [&](const RoomInEngine& each) { return each.engine == name; });
+}
+
+bool fill_engine_room(const AdviceFacts& facts, Advice& advice) {
+  const std::string_view name = facts.failed.detail(failure_detail::engine), part = facts.failed.detail(failure_detail::part);
+  const auto room = std::find_if(std::begin(rooms), std::end(rooms), [&](const RoomInEngine& each) {
+    return each.engine == name && (each.part == part || each.part.empty());
+  });
+  // vLLM's own words are those of too little room for its KV cache, but for that run.
+  if (room == std::end(rooms) || (facts.failed.framework == Framework::vllm && room->part != part::measuring))
+    return false;
+  advice.change = room->change;
+  replace(advice.change, "{}", smaller_fraction(facts));
+  replace(advice.change, "{seqs}", half_of(facts, "max_num_seqs"));
+  replace(advice.change, "{prefill}", half_of(facts, "max_batch_prefill_tokens"));
+  advice.why = room->why;
+  return true;
+}
+
 bool fill_vllm(const AdviceFacts& facts, Advice& advice) {
-  if (is_start_of_engine(facts)) return false;
-  if (!facts.failed.detail(failure_detail::suggested).empty())
-    advice.change = "a larger --gpu-memory-utilization, or more GPUs (--tensor-parallel-size)";
+  if (is_start_of_engine(facts) || facts.failed.detail(failure_detail::part) == part::measuring) return false;
+  if (facts.failed.detail(failure_detail::suggested).empty()) return true;
+  advice.change = "a larger --gpu-memory-utilization, or more GPUs (--tensor-parallel-size)";
+  advice.why = "The KV cache then has more memory on each GPU.";
+  advice.price = "Less memory is left for other processes, or it takes more GPUs.";
+  return true;
+}
+
+bool fill_sglang(const AdviceFacts& facts, Advice& advice) {
+  constexpr double most = 0.9, step = 0.05;
+  const auto now = decimal_of(facts.failed.detail("mem_fraction_static"));
+  const std::string_view more = "more GPUs (--tp-size), a quantized model, or a smaller --context-length";
+  if (now && *now + step > most) {
+    advice.change = more;
+    advice.why = fmt::format("With --mem-fraction-static {:.2f} nothing is left for the KV cache, and a larger one leaves "
+                             "activations and CUDA graphs too little.", *now);
+    advice.price = "It takes more GPUs, or requests must be shorter.";
+  } else if (now) {
+    advice.change = fmt::format("--mem-fraction-static {:.2f}, or {}", *now + step, more);
+  }
   return true;
 }
 
@@ -97,7 +212,7 @@ bool fill_layers_on_gpu(const AdviceFacts& facts, Advice& advice) {
   if (per_layer == 0) return false;
   const std::uint64_t fewer = (*missing + per_layer - 1) / per_layer;
   if (fewer >= layers) return false;
-  advice.change = fmt::format("-ngl {}", layers - fewer);
+  advice.change = assigned(ggml_settings_of(facts).layers, layers - fewer);
   advice.why = fmt::format("{}. A layer takes about {} of weights and KV cache ({} in {}), so {} fewer make room.",
                            text_from_missing(facts, *missing), text_from_bytes(per_layer),
                            text_from_bytes(clamped_sum(account.weights_bytes, account.cache_bytes)),
@@ -109,16 +224,46 @@ bool fill_layers_on_gpu(const AdviceFacts& facts, Advice& advice) {
 bool fill_context(const AdviceFacts& facts, Advice& advice) {
   constexpr std::uint64_t step = 256;  // llama.cpp rounds the context to that.
   const auto missing = missing_of_account(facts);
-  if (!missing || !facts.failed.account->context_tokens) return false;
+  if (!missing || !facts.failed.account->context_tokens || facts.failed.detail(failure_detail::part) == part::weights)
+    return false;
   const EngineAccount& account = *facts.failed.account;
   if (*missing >= account.cache_bytes) return false;
   const double share = static_cast<double>(account.cache_bytes - *missing) / static_cast<double>(account.cache_bytes);
   const auto tokens = static_cast<std::uint64_t>(share * static_cast<double>(*account.context_tokens)) / step * step;
   if (tokens == 0) return false;
-  advice.change = fmt::format("-c {}", tokens);
+  advice.change = assigned(ggml_settings_of(facts).context, tokens);
   advice.why =
       fmt::format("{}. The KV cache takes {} for {} tokens, and shrinks with them.", text_from_missing(facts, *missing),
                   text_from_bytes(account.cache_bytes), text_from_count(*account.context_tokens));
+  return true;
+}
+
+// Only what makes that part smaller, or leaves it more.
+bool fill_ggml(const AdviceFacts& facts, Advice& advice) {
+  const GgmlSettings& names = ggml_settings_of(facts);
+  const std::string_view part = facts.failed.detail(failure_detail::part);
+  const std::string fewer_layers = fmt::format("fewer layers on the GPU ({})", names.layers);
+  if (part == part::weights) {
+    advice.change = fmt::format("{}, or a smaller quantization of the model", fewer_layers);
+    advice.why = "It was still loading the weights; a smaller context or KV cache doesn't change them.";
+    advice.price = "The layers on the CPU run more slowly.";
+  } else if (part == part::compute) {
+    advice.change =
+        fmt::format("a smaller batch ({}) or context ({}), or {}", names.batch, names.context, fewer_layers);
+    advice.why = "The weights and the KV cache are there; these buffers grow with the batch, and without flash attention "
+                 "also with the context.";
+  } else if (part == part::kv_cache) {
+    advice.change = fmt::format("a smaller context ({}), a KV cache of 8 bits ({}), or {}", names.context, names.cache,
+                                fewer_layers);
+    advice.why = "The KV cache grows with the context.";
+  } else if (facts.failed.figures.requested_bytes == 0 && !facts.failed.account) {
+    advice.change = fmt::format("see what else uses the device (nvidia-smi); then {}, or a smaller context ({})",
+                                fewer_layers, names.context);
+    advice.why = "The text doesn't say what the memory was for.";
+  } else {
+    advice.change = fmt::format("a smaller context ({}) or batch ({}), a KV cache of 8 bits ({}), or {}", names.context,
+                                names.batch, names.cache, fewer_layers);
+  }
   return true;
 }
 

@@ -218,6 +218,7 @@ Result<std::vector<PoolCosts>> compute_pool_costs(const Trace& trace, HeapKey he
   auto source = find_pool_source(trace, heap);
   if (!source) return Failure(source.error());
   const DeviceRequests& requests = source->requests;
+  if (source->is_text) return Failure(Error{"a log has no requests to replay", "", {}, {}, {}});
   if (requests.lived_before > 0 &&
       requests.stream.operations.size() <= requests.lived_before + 2 * requests.failures.size())
     return Failure(Error{"the source lists blocks, but not the requests before", "", {}, {}, {}});

@@ -1,5 +1,5 @@
 // What a text says about a failure beyond its figures: attributes whose allocation is the event of the failure. Any
-// other key is a figure or a word of the text itself, such as "process 4711".
+// other key is a figure or a word of the text itself, such as "process 4711", or a setting, "max_num_seqs".
 #pragma once
 
 #include <string_view>
@@ -17,6 +17,10 @@ inline constexpr std::string_view shape = "shape";
 inline constexpr std::string_view stage = "found by";  // `compiler`, if the program never ran.
 inline constexpr std::string_view compiler = "the compiler";
 inline constexpr std::string_view framework = "framework";  // Whose words the log has: "tensorflow", "pytorch", "jax".
+inline constexpr std::string_view engine = "engine";        // What serves the model: one of `engine`.
+inline constexpr std::string_view part = "part";            // What the memory was for: one of `part`.
+inline constexpr std::string_view arguments = "arguments";  // Of a compiled program, in bytes as text.
+inline constexpr std::string_view largest_buffer = "largest buffer";  // Of a compiled program.
 inline constexpr std::string_view platform = "platform";    // `windows`, which shows in the figures.
 inline constexpr std::string_view windows = "Windows or WSL";
 inline constexpr std::string_view setting = "setting";      // Of the framework: the fraction that was wanted, "0.9".
@@ -36,6 +40,23 @@ inline constexpr std::string_view kernel = "kernel", slurm = "slurm", kubernetes
     signal = "signal";                                              // SIGKILL, and the text doesn't say why.
 
 }  // namespace hbmscope::killer
+
+// What serves models with the framework.
+namespace hbmscope::engine {
+
+inline constexpr std::string_view vllm = "vllm", sglang = "sglang", tgi = "tgi", tensorrt_llm = "tensorrt_llm",
+                                  ollama = "ollama", lm_studio = "lm_studio", koboldcpp = "koboldcpp",
+                                  llama_cpp_python = "llama_cpp_python", comfyui = "comfyui";
+
+}  // namespace hbmscope::engine
+
+// What an engine wanted memory for.
+namespace hbmscope::part {
+
+inline constexpr std::string_view weights = "weights", kv_cache = "KV cache", compute = "compute buffers",
+                                  graphs = "CUDA graphs", measuring = "the largest batch, to measure it";
+
+}  // namespace hbmscope::part
 
 namespace hbmscope {
 

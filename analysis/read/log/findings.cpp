@@ -218,6 +218,7 @@ void take_over(Finding& first, Finding&& again) {
     if (killer_of_first == killer::signal || is_driver_of(first, again) ||
         (killer_of_first == killer::data_loader && again.sentence->wording->killer == killer::kernel))
       std::swap(first.sentence, again.sentence);
+    if (first.sentence->part.empty()) first.sentence->part = again.sentence->part;
     if (first.sentence->program.empty()) first.sentence->program = std::move(again.sentence->program);
     if (!first.sentence->device) first.sentence->device = again.sentence->device;
     if (!first.sentence->requested) first.sentence->requested = again.sentence->requested;

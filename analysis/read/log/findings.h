@@ -106,6 +106,8 @@ struct Findings {
   std::vector<Recovery> recoveries;
   // Whose words the lines around have: "tensorflow", "pytorch", "jax". Empty if nobody's, or those of several.
   std::string framework;
+  std::string engine;                                         // JobWords
+  std::vector<std::pair<std::string, std::string>> settings;  // The same.
   std::vector<LogSpeaker> speakers;  // By number; the first one is that of lines without a prefix.
   std::uint64_t lines = 0;
   std::uint64_t performance_notes = 0;  // "The caller indicates that this is not a failure".

@@ -73,6 +73,7 @@ bool read_peak_buffer(std::string_view line, std::vector<tpu_oom::Allocation>& b
 }
 
 constexpr std::size_t line_bytes_max = std::size_t{4} << 20;  // A longer line is read in pieces.
+constexpr std::uint64_t words_bytes = std::uint64_t{256} << 10;  // Of the beginning, every line is looked at for words.
 constexpr std::size_t look_behind = std::size_t{64} << 10;    // What is kept for tracebacks.
 constexpr std::size_t traceback_bytes_max = std::size_t{32} << 10;
 constexpr std::size_t trimmed_at = std::size_t{256} << 10;
@@ -128,6 +129,7 @@ void LogReader::feed(std::string_view bytes) {
 
 void LogReader::read_until(std::size_t limit) {
   const std::string_view text = std::string_view(buffer_).substr(0, limit);
+  if (buffer_byte_ + at_ < words_bytes) words_.look(text.substr(at_));
   while (at_ < limit) {
     const bool goes_on = std::exchange(may_go_on_, false) && !is_entry(text.substr(at_));
     if (looked_at_ == 0 && !goes_on) {
@@ -191,7 +193,8 @@ void LogReader::take_line(std::string_view printed) {
   // Others use words of TPU reports too: "Attempting to allocate".
   const bool is_of_others = sentence && tpu_oom::may_have_report(sentence->wording->anchor);
   const bool is_of_tpu = take_tpu(text, speaker, has_trigger && !is_of_others);
-  note_framework(text);
+  words_.look_at_line(text);
+  if (place_.byte >= words_bytes) words_.look(text);
   if (is_of_tpu) sentence.reset();
   bool is_said = sentence.has_value();
   if (sentence)
@@ -241,19 +244,6 @@ void LogReader::note_mention(std::string_view text) {
   };
   if (std::any_of(std::begin(units), std::end(units), has_size))
     findings_.mentions.push_back({place_.line, in_one_line(text, text_max)});
-}
-
-void LogReader::note_framework(std::string_view text) {
-  // XLA's own files lay in external/org_tensorflow/tensorflow.
-  const auto is_of_xla = [](std::string_view before) {
-    return before.ends_with("org_") || before.ends_with("org_tensorflow/");
-  };
-  constexpr std::pair<std::string_view, std::string_view> words[] = {
-      {"tensorflow", "tensorflow"}, {"torch", "pytorch"}, {"jax", "jax"}};
-  for (std::size_t i = 0; i < std::size(words); ++i)
-    for (std::size_t at = text.find(words[i].first); at != std::string_view::npos;
-         at = text.find(words[i].first, at + 1))
-      if (!is_of_xla(text.substr(0, at))) frameworks_[i] = words[i].second;
 }
 
 // A sentence whose first words a narrow window has broken.
@@ -462,7 +452,7 @@ std::vector<TracebackFrame> LogReader::frames_before(std::uint32_t speaker) {
   if (inner_ != nullptr)
     for (std::size_t i = 0; i < inner_count_; ++i) add((*inner_)[i]);
   constexpr std::size_t near = 12;
-  for (std::size_t i = lines.size() - std::min(near, lines.size()); i < lines.size(); ++i) note_framework(lines[i]);
+  for (std::size_t i = lines.size() - std::min(near, lines.size()); i < lines.size(); ++i) words_.look_at_line(lines[i]);
   return find_traceback(lines);
 }
 
@@ -485,9 +475,9 @@ Findings LogReader::finish() {
   if (unknown_ && findings_.failures.empty() && findings_.recoveries.empty()) add_failure(std::move(*unknown_));
   if (findings_.speakers.empty()) findings_.speakers.emplace_back();
   findings_.lines = line_ - 1;
-  const auto is_named = [](std::string_view one) { return !one.empty(); };
-  if (std::count_if(frameworks_.begin(), frameworks_.end(), is_named) == 1)
-    findings_.framework = *std::find_if(frameworks_.begin(), frameworks_.end(), is_named);
+  findings_.framework = words_.framework();
+  findings_.engine = words_.engine();
+  findings_.settings = words_.settings();
   drop_empty_accounts(findings_.accountings);
   merge_findings(findings_);
   findings_.series = status_.finish();

@@ -12,6 +12,7 @@
 
 #include "analysis/read/bfc/bfc_log.h"
 #include "analysis/read/log/findings.h"
+#include "analysis/read/log/job_words.h"
 #include "analysis/read/log/status.h"
 
 namespace hbmscope::log {
@@ -51,7 +52,6 @@ class LogReader {
   void take_line(std::string_view printed);
   bool take_tpu(std::string_view text, std::uint32_t speaker, bool has_trigger);
   void take_sentence(Sentence sentence, std::string text, const Place& place, std::uint32_t speaker);
-  void note_framework(std::string_view text);
   void note_mention(std::string_view text);
   std::string line_before() const;
   bool take_status(std::string_view text, std::uint32_t speaker);
@@ -87,7 +87,7 @@ class LogReader {
   std::map<std::uint32_t, Continued> continued_;
   std::map<std::uint32_t, Previous> previous_;
   std::optional<Finding> unknown_;                   // The first line of an error whose wording no row has.
-  std::array<std::string_view, 3> frameworks_;       // Whose words were read.
+  JobWords words_;
   const std::vector<std::string>* inner_ = nullptr;  // Lines of the physical line; the first `inner_count_` were read.
   std::size_t inner_count_ = 0;
 };

@@ -41,6 +41,29 @@ std::string text_from_printed(const PrintedBytes& size) {
   return hbmscope::text_from_bytes(static_cast<std::int64_t>(std::min(size.bytes, std::uint64_t{1} << 62)));
 }
 
+// "2.00 GiB, f32[32,4096,4096], dot_general in attention.py:1059"
+std::string text_from_buffer(const tpu_oom::Allocation& buffer) {
+  std::string text = text_from_printed(*buffer.size);
+  if (!buffer.shape.empty()) text += ", " + buffer.shape.substr(0, buffer.shape.find('{'));
+  const std::string operation = buffer.op_name.substr(buffer.op_name.rfind('/') + 1);
+  if (!operation.empty()) text += ", " + operation.substr(0, operation.find('['));
+  if (!buffer.source_file.empty()) text += fmt::format(" in {}:{}", buffer.source_file, buffer.source_line);
+  return text;
+}
+
+// What the memory was for: by the words of the failure, or by what the traceback was doing.
+std::string_view part_of(const Finding& finding) {
+  if (finding.sentence && !finding.sentence->part.empty()) return finding.sentence->part;
+  constexpr std::pair<std::string_view, std::string_view> functions[] = {
+      {"load_model", part::weights},         {"load_weights", part::weights},     {"create_weights", part::weights},
+      {"initialize_model", part::weights},   {"profile_run", part::measuring},    {"_dummy_run", part::measuring},
+      {"allocate_kv_cache", part::kv_cache}, {"capture", part::graphs}};
+  for (auto frame = finding.frames.rbegin(); frame != finding.frames.rend(); ++frame)
+    for (const auto& [words, part] : functions)
+      if (frame->function.find(words) != std::string::npos) return part;
+  return {};
+}
+
 class LogWriter {
  public:
   LogWriter(const Findings& findings, const std::string& file, std::uint64_t file_bytes)
@@ -175,6 +198,9 @@ class LogWriter {
     if (by.rank) add_detail(event, failure_detail::rank, std::to_string(*by.rank));
     if (finding.times > 1) add_detail(event, failure_detail::times, std::to_string(finding.times));
     if (!finding.report) add_detail(event, failure_detail::framework, findings_.framework);
+    add_detail(event, failure_detail::engine, findings_.engine);
+    for (const auto& [name, value] : findings_.settings) add_detail(event, name, value);
+    add_detail(event, failure_detail::part, part_of(finding));
     if (finding.dump) {
       add_detail(event, failure_detail::allocator, finding.dump->allocator);
       add_detail(event, failure_detail::operation, finding.dump->op);
@@ -248,6 +274,14 @@ class LogWriter {
     if (is_of_compiler(report.form)) add_detail(*event, failure_detail::stage, failure_detail::compiler);
     if (report.fragmentation)
       add_detail(*event, "lost to fragmentation of temporaries", text_from_printed(*report.fragmentation));
+    for (const tpu_oom::Part& part : report.total_parts)
+      if (part.name == failure_detail::arguments && part.size)
+        add_detail(*event, failure_detail::arguments, text_from_printed(*part.size));
+    const auto largest = std::max_element(
+        report.program_allocations.begin(), report.program_allocations.end(),
+        [](const auto& a, const auto& b) { return a.size.value_or(PrintedBytes{}).bytes < b.size.value_or(PrintedBytes{}).bytes; });
+    if (largest != report.program_allocations.end() && largest->size)
+      add_detail(*event, failure_detail::largest_buffer, text_from_buffer(*largest));
     PrintedBytes padding;
     for (const tpu_oom::Allocation& each : report.program_allocations)
       if (each.size && each.unpadded && each.size->bytes > each.unpadded->bytes)

@@ -346,6 +346,7 @@ std::optional<Sentence> find_sentence(std::string_view text, const Wording& word
   std::size_t at = find_pattern(text, wording.anchor, 0, sentence);
   if (at == std::string_view::npos || (wording.clauses == "=" && !is_all(text, wording.anchor))) return std::nullopt;
   sentence.wording = &wording;
+  sentence.part = wording.part;
   if (sentence.allocator.empty()) sentence.allocator = wording.allocator;
   if (!add_clauses(text, wording, at, sentence)) return std::nullopt;
   complete(sentence);

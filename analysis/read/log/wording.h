@@ -48,6 +48,7 @@ struct Wording {
   std::string_view memory = {};   // The kind of memory, if it isn't that of the device: memory_kind.h.
   std::string_view killer = {};   // Of a kill: what ended the job, killer in trace/failure_details.h.
   bool repeats = false;           // Says again, in other words, what failed just before.
+  std::string_view part = {};     // What the memory was for, if the words say so: part in trace/failure_details.h.
   std::uint16_t lines = 1;        // Of a status: so many lines at most, unless a bracket closes it before.
 };
 // Those of failures, refusals, kills and recoveries, and those of what is in use; a row before another one goes first.
@@ -60,6 +61,7 @@ struct Sentence {
   bool is_quoted = false;  // The source line that raises the error, as a traceback shows it.
   std::string text;        // On one line, from its first word to the end of the text.
   std::string allocator;
+  std::string_view part;  // That of the wording, or of another one that says the same failure.
   // As printed. `available` is free on the device, outside the allocator; `free` and `largest` are inside it; `pool` is
   // what it has claimed; `limit` what it may claim; `total` the device's size.
   MaybeBytes requested, available, used, free, largest, pool, limit, total;

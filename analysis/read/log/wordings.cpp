@@ -56,8 +56,9 @@ constexpr std::string_view anon_memory = ", anon-rss:{used}\n, anon-rss:{.held b
 // "nodeA:211:611 [3] include/alloc.h:185 NCCL WARN ...": the number is the device's.
 constexpr std::string_view nccl_clauses = "<[{device}]";
 
-constexpr Wording repeated(std::string_view framework, std::string_view allocator, std::string_view anchor) {
-  return {.framework = framework, .allocator = allocator, .anchor = anchor, .repeats = true};
+constexpr Wording repeated(std::string_view framework, std::string_view allocator, std::string_view anchor,
+                           std::string_view part = {}) {
+  return {.framework = framework, .allocator = allocator, .anchor = anchor, .repeats = true, .part = part};
 }
 
 constexpr Wording in_kernel(std::string_view memory, std::string_view anchor) {
@@ -161,6 +162,14 @@ constexpr std::array wordings = {
     Wording{failure, "ggml", "ggml", "allocating {requested} on device {device}: hipMalloc failed: out of memory"},
     Wording{failure, "ggml", "ggml", "allocating {requested} on device {device}: aclrtMalloc failed"},
     Wording{failure, "ggml", "ggml", "can't allocate {requested}", "!Bytes of memory on device"},
+    Wording{.framework = "ggml",
+            .allocator = "ggml",
+            .anchor = "ggml_gallocr_reserve_n: failed to allocate {gpu} buffer of size {requested}",
+            .part = part::compute},
+    Wording{.framework = "ggml",
+            .allocator = "ggml",
+            .anchor = "ggml_gallocr_reserve_n_impl: failed to allocate {gpu} buffer of size {requested}",
+            .part = part::compute},
     Wording{failure, "ggml", "ggml", "failed to allocate {gpu} buffer of size {requested}"},
     Wording{failure, "ggml", "ggml", "Device memory allocation of size {requested} failed"},
     Wording{failure, "ggml", "Metal in ggml", "Insufficient Memory (00000008:"},
@@ -349,12 +358,12 @@ constexpr std::array wordings = {
     Wording{recovery, "vllm", "vLLM's KV cache", "because there is not enough KV cache space"},
 
     // The same failure once more, by whoever asked for the memory.
-    repeated("ggml", "ggml", "unable to allocate {gpu} buffer"),
-    repeated("ggml", "ggml", "failed to allocate compute pp buffers"),
-    repeated("ggml", "ggml", "failed to allocate compute tg buffers"),
-    repeated("ggml", "ggml", "failed to allocate compute buffers"),
-    repeated("ggml", "ggml", "failed to allocate buffer for kv cache"),
-    repeated("ggml", "ggml", "failed to allocate buffer for rs cache"),
+    repeated("ggml", "ggml", "unable to allocate {gpu} buffer", part::weights),
+    repeated("ggml", "ggml", "failed to allocate compute pp buffers", part::compute),
+    repeated("ggml", "ggml", "failed to allocate compute tg buffers", part::compute),
+    repeated("ggml", "ggml", "failed to allocate compute buffers", part::compute),
+    repeated("ggml", "ggml", "failed to allocate buffer for kv cache", part::kv_cache),
+    repeated("ggml", "ggml", "failed to allocate buffer for rs cache", part::kv_cache),
     repeated("ggml", "ggml", "vk::Device::allocateMemory: ErrorOutOfDeviceMemory"),
     repeated("ggml", "Ollama", "memory layout cannot be allocated"),
     repeated("vllm", "vLLM", "CUDA out of memory occurred when"),

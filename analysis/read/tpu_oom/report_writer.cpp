@@ -120,7 +120,8 @@ std::uint64_t ReportWriter::add_allocations(const std::vector<Allocation>& list)
     const std::uint64_t bytes = bytes_of(allocation.size);
     if (bytes == 0) continue;
     const std::string& label = allocation.label;
-    const std::string tag = label.substr(0, label.find(" = "));
+    const std::string tag =
+        label.empty() ? allocation.shape.substr(0, allocation.shape.find('{')) : label.substr(0, label.find(" = "));
     const std::uint64_t block = add_block(bytes, allocation.unpadded, stack_of(allocation), tag);
     add_attribute(writer_, block, "shape", allocation.shape);
     add_attribute(writer_, block, "allocation_type", allocation.type);
@@ -142,13 +143,14 @@ void ReportWriter::add_listed(const Report& report) {
       for (const Part& part : report.program_parts) add_block(bytes_of(part.size), {}, 0, part.name);
     return;
   }
-  MaybeBytes arguments;
+  MaybeBytes arguments, program = report.requirement;
   for (const Part& part : report.total_parts) {
     if (part.name == "reserved" && part.size) add_block(part.size->bytes, {}, 0, "reserved");
     if (part.name == "arguments") arguments = part.size;
+    if (part.name == "program" && !program) program = part.size;  // A text that ends before its own table.
   }
   const std::uint64_t listed = add_allocations(report.program_allocations);
-  add_rest(bytes_of(report.requirement), listed, "program, not listed");
+  add_rest(bytes_of(program), listed, "program, not listed");
   const std::uint64_t others = add_allocations(report.arguments_and_outputs);
   const std::uint64_t output = bytes_of(report.output), shared = bytes_of(report.output_shared);
   add_rest(bytes_of(arguments) + (output > shared ? output - shared : 0), others, "arguments and outputs, not listed");

@@ -1,0 +1,132 @@
+#include "analysis/read/log/job_words.h"
+
+#include <algorithm>
+#include <span>
+
+#include "analysis/read/pattern_index.h"
+#include "analysis/trace/failure_details.h"
+#include "analysis/units/ascii.h"
+
+namespace hbmscope::log {
+namespace {
+
+// Words that only its own output, its files and its commands have. One that is built on another one comes first.
+struct EngineWords {
+  std::string_view name, words;
+};
+constexpr EngineWords engine_words[] = {
+    {engine::sglang, "sglang/"},
+    {engine::sglang, "sglang."},
+    {engine::sglang, "sglang::"},
+    {engine::sglang, "mem-fraction-static"},
+    {engine::sglang, "mem_fraction_static"},
+    {engine::vllm, "vllm/"},
+    {engine::vllm, "vllm."},
+    {engine::vllm, "vllm serve"},
+    {engine::vllm, "(EngineCore"},
+    {engine::vllm, "gpu-memory-utilization"},
+    {engine::vllm, "gpu_memory_utilization"},
+    {engine::tgi, "text_generation_server"},
+    {engine::tgi, "text_generation_launcher"},
+    {engine::tgi, "text-generation-launcher"},
+    {engine::tensorrt_llm, "tensorrt_llm"},
+    {engine::ollama, "ollama run"},
+    {engine::ollama, "ollama serve"},
+    {engine::ollama, "ollama/"},
+    {engine::ollama, "llama runner process"},
+    {engine::lm_studio, "LM Studio"},
+    {engine::lm_studio, "lmstudio"},
+    {engine::lm_studio, "estimatedModelVramUsageBytes"},
+    {engine::llama_cpp_python, "llama_cpp"},
+    {engine::llama_cpp_python, "LlamaCpp"},
+    {engine::koboldcpp, "koboldcpp"},
+    {engine::comfyui, "ComfyUI"},
+};
+static_assert(std::size(engine_words) <= 32);
+
+// Their values are numbers. Commands write '-' for '_'.
+constexpr std::string_view setting_names[] = {"gpu_memory_utilization",
+                                              "mem_fraction_static",
+                                              "free_gpu_memory_fraction",
+                                              "cuda_memory_fraction",
+                                              "max_num_seqs",
+                                              "max_model_len",
+                                              "max_num_batched_tokens",
+                                              "max_batch_prefill_tokens",
+                                              "max_running_requests"};
+
+bool is_at(std::string_view text, std::size_t at, std::string_view name) {
+  if (text.size() - at < name.size() || (at > 0 && is_letter(text[at - 1]))) return false;
+  for (std::size_t i = 0; i < name.size(); ++i)
+    if (text[at + i] != name[i] && (name[i] != '_' || text[at + i] != '-')) return false;
+  return true;
+}
+
+// "=0.95", " 0.95", "': '0.95'".
+std::string_view value_at(std::string_view text) {
+  constexpr std::size_t gap_max = 5;
+  const std::size_t gap = text.find_first_not_of("=: '\"(");
+  if (gap == std::string_view::npos || gap == 0 || gap > gap_max || !is_digit(text[gap])) return {};
+  text.remove_prefix(gap);
+  std::string_view value = text.substr(0, text.find_first_not_of("0123456789."));
+  while (value.ends_with('.')) value.remove_suffix(1);
+  return value;
+}
+
+const PatternIndex& index_of_words() {
+  static const PatternIndex index = [] {
+    std::vector<std::string_view> words;
+    for (const EngineWords& each : engine_words) words.push_back(each.words);
+    return PatternIndex(words);
+  }();
+  return index;
+}
+
+}  // namespace
+
+void JobWords::look(std::string_view text) {
+  index_of_words().for_each_candidate(text, [&](std::size_t row) {
+    if (text.find(engine_words[row].words) != std::string_view::npos) engines_ |= std::uint32_t{1} << row;
+    return false;
+  });
+  for (const std::string_view name : setting_names) {
+    const std::string_view first = name.substr(0, name.find('_'));
+    for (std::size_t at = text.find(first); at != std::string_view::npos; at = text.find(first, at + 1)) {
+      if (!is_at(text, at, name)) continue;
+      const std::string_view value = value_at(text.substr(at + name.size()));
+      if (value.empty()) continue;
+      const auto known =
+          std::find_if(settings_.begin(), settings_.end(), [&](const auto& each) { return each.first == name; });
+      if (known == settings_.end())
+        settings_.emplace_back(name, value);
+      else
+        known->second = value;
+    }
+  }
+}
+
+void JobWords::look_at_line(std::string_view line) {
+  // XLA's own files lay in external/org_tensorflow/tensorflow.
+  const auto is_of_xla = [](std::string_view before) {
+    return before.ends_with("org_") || before.ends_with("org_tensorflow/");
+  };
+  constexpr std::pair<std::string_view, std::string_view> words[] = {
+      {"tensorflow", "tensorflow"}, {"torch", "pytorch"}, {"jax", "jax"}};
+  for (std::size_t i = 0; i < std::size(words); ++i)
+    for (std::size_t at = line.find(words[i].first); at != std::string_view::npos; at = line.find(words[i].first, at + 1))
+      if (!is_of_xla(line.substr(0, at))) frameworks_[i] = words[i].second;
+}
+
+std::string JobWords::framework() const {
+  const auto is_named = [](std::string_view one) { return !one.empty(); };
+  if (std::count_if(frameworks_.begin(), frameworks_.end(), is_named) != 1) return {};
+  return std::string(*std::find_if(frameworks_.begin(), frameworks_.end(), is_named));
+}
+
+std::string_view JobWords::engine() const {
+  for (std::size_t row = 0; row < std::size(engine_words); ++row)
+    if ((engines_ >> row & 1) != 0) return engine_words[row].name;
+  return {};
+}
+
+}  // namespace hbmscope::log

@@ -1,0 +1,33 @@
+// Whose program wrote a log, and the values that it was started with: by words that stand anywhere in it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace hbmscope::log {
+
+class JobWords {
+ public:
+  // Any piece of the log, cut at line ends.
+  void look(std::string_view text);
+  // Lines that speak of memory, and those of tracebacks: only their words for a framework count.
+  void look_at_line(std::string_view line);
+
+  // "tensorflow", "pytorch", "jax". Empty if it has nobody's words, or those of several.
+  std::string framework() const;
+  // What serves models with them: "vllm", "sglang", "ollama" (trace/failure_details.h). Empty if nothing is known.
+  std::string_view engine() const;
+  // "gpu_memory_utilization", "0.95": as last said.
+  const std::vector<std::pair<std::string, std::string>>& settings() const { return settings_; }
+
+ private:
+  std::array<std::string_view, 3> frameworks_;
+  std::uint32_t engines_ = 0;  // A bit for each row of the table.
+  std::vector<std::pair<std::string, std::string>> settings_;
+};
+
+}  // namespace hbmscope::log
