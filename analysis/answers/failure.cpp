@@ -343,7 +343,15 @@ std::string title_of_failure(const Trace& trace, const Diagnosis& diagnosis, Fai
                          ? "Out of memory in the emulated GPU pool"
                          : "Out of memory";
   if (number.of > 1) text += fmt::format(" ({} of {})", text_from_count(number.number), text_from_count(number.of));
-  if (!diagnosis.facts.heap_name.empty()) text += " on " + diagnosis.facts.heap_name;
+  const auto has_detail = [&](std::string_view key, std::string_view value) {
+    const auto& details = diagnosis.row.details;
+    return std::any_of(details.begin(), details.end(),
+                       [&](const auto& one) { return one.first == key && one.second == value; });
+  };
+  const bool is_killed = has_detail(failure_detail::killer, killer::signal);
+  if (is_killed) text.replace(0, std::string_view("Out of memory").size(), "Killed");
+  if (!diagnosis.facts.heap_name.empty() && !is_killed && diagnosis.row.allocator != unknown_allocator)
+    text += " on " + diagnosis.facts.heap_name;
   if (const std::string part = part_of_stream(trace, diagnosis.stream); trace.streams.size() > 1 && !part.empty())
     text += " (" + part + ")";
   if (diagnosis.row.line) return text + fmt::format(", line {} of the log", text_from_count(*diagnosis.row.line));
@@ -436,10 +444,13 @@ Document describe_failure(const Trace& trace, const Diagnosis& diagnosis, Failur
                         {"last_fit_events", value_of(facts.last_fit), Unit::count},
                         {"last_fit_since_start_ns", value_of(facts.last_fit_since_start_ns), Unit::nanoseconds}}});
   add_place(document, trace, diagnosis);
-  Document unknown{.title = "Unknown"};
-  unknown.add(Sentence{.key = "unknown", .text = cause.unknowns});
+  // What a text doesn't say, its sentence says.
+  const bool is_of_text = diagnosis.row.line.has_value();
+  Document unknown{.title = is_of_text ? "To know next time" : "Unknown"};
+  unknown.add(Sentence{
+      .key = "unknown", .text = cause.unknowns, .audience = is_of_text ? Audience::programs : Audience::everyone});
   unknown.add(Sentence{.key = "how_to_know",
-                       .lead = "To know next time: ",
+                       .lead = is_of_text ? "" : "To know next time: ",
                        .text = cause.how_to_know,
                        .action = {.kind = Action::Kind::copy, .text = cause.how_to_know}});
   document.add(std::move(unknown));

@@ -115,7 +115,9 @@ bool fill_expandable(const AdviceFacts& facts, Advice& advice) {
   if (expandable == "True" || expandable == "true" || expandable == "1") return false;
   // The words of PyTorch 2.0 and earlier, which have no expandable segments.
   if (facts.failed.row.reason.find("total capacity; ") != std::string::npos) {
-    advice.change = allocator_variable(facts) + "=max_split_size_mb:128 (PyTorch 1.10 or later)";
+    const bool is_named = facts.failed.row.reason.find("max_split_size_mb") != std::string::npos;
+    advice.change = allocator_variable(facts) + "=max_split_size_mb:128";
+    if (!is_named) advice.change = "a smaller batch or input; and if PyTorch is 1.10 or later, " + advice.change;
     advice.why =
         "Blocks above that size aren't split then, so fewer free blocks are too small. PyTorch 2.1 and later have "
         "expandable_segments:True, which helps more.";
@@ -128,14 +130,26 @@ bool fill_expandable(const AdviceFacts& facts, Advice& advice) {
 
 // Whose pool leaves a library too little.
 bool is_of_tensorflow(const AdviceFacts& facts, Advice&) {
-  return facts.failed.program == Framework::tensorflow;
+  // Growing on demand gives TensorFlow's own pool nothing that it hasn't.
+  const bool is_own_pool =
+      facts.failed.framework == Framework::tensorflow && facts.failed.row.allocator != "GPU driver";
+  return facts.failed.program == Framework::tensorflow && !is_own_pool;
 }
 bool is_of_pytorch(const AdviceFacts& facts, Advice&) {
   return facts.failed.program == Framework::pytorch;
 }
 bool is_of_unknown(const AdviceFacts& facts, Advice&) {
-  return facts.failed.program == Framework::unknown &&
-         facts.failed.row.allocator.find("TensorRT") == std::string::npos;
+  return facts.failed.program == Framework::unknown && facts.failed.row.allocator.find("TensorRT") == std::string::npos;
+}
+
+bool is_of_mlx(const AdviceFacts& facts, Advice&) {
+  return facts.failed.row.allocator.find("MLX") != std::string::npos;
+}
+bool is_of_flashinfer(const AdviceFacts& facts, Advice&) {
+  return facts.failed.row.allocator.find("FlashInfer") != std::string::npos;
+}
+bool is_of_cycles(const AdviceFacts& facts, Advice&) {
+  return facts.failed.row.allocator == "Cycles";
 }
 
 // What lists the users of a device.
@@ -145,23 +159,55 @@ std::string_view lister_of(const AdviceFacts& facts) {
   return facts.failed.row.allocator.find("HIP") != std::string::npos ? "rocm-smi" : "nvidia-smi";
 }
 
+// What helps against each of what ends jobs for lack of host memory.
+struct HostChange {
+  std::string_view killer, change;
+};
+constexpr HostChange host_changes[] = {
+    {killer::slurm, "more host memory for the job (sbatch --mem), or fewer tasks on a node"},
+    {killer::lsf, "more host memory for the job (bsub -M, -R rusage[mem=...])"},
+    {killer::cgroup,
+     "a higher memory limit of the container or job (docker run --memory, resources.limits.memory, sbatch --mem)"},
+    {killer::kubernetes, "a higher memory limit of the container (resources.limits.memory)"},
+    {killer::kubernetes_node,
+     "resources.requests.memory of what the pod needs, so that it gets a node with that much; or a larger node"},
+    {killer::systemd, "a higher MemoryMax= of the systemd unit"},
+    {killer::oomd,
+     "run it in a unit of its own (systemd-run --user --scope -p ManagedOOMMemoryPressure=auto COMMAND), or hold less"},
+    {killer::ray, "more memory for the task (ray.remote(memory=...)), fewer tasks at once on a node, or a larger node"},
+    {killer::shared_memory,
+     "a larger /dev/shm (docker run --shm-size=8g or --ipc=host; in Kubernetes an emptyDir with medium: Memory)"},
+};
+
 bool fill_host_memory(const AdviceFacts& facts, Advice& advice) {
-  constexpr std::pair<std::string_view, std::string_view> changes[] = {
-      {killer::slurm, "more host memory for the job (sbatch --mem), or fewer DataLoader workers"},
-      {killer::lsf, "more host memory for the job (bsub -M, -R rusage[mem=...]), or fewer DataLoader workers"},
-      {killer::kubernetes,
-       "a higher memory limit of the container (resources.limits.memory), or fewer DataLoader workers"},
-      {killer::systemd, "a higher MemoryMax= of the systemd unit, or fewer DataLoader workers"},
-      {killer::ray,
-       "more memory for the task (ray.remote(memory=...)), fewer tasks at once on a node, or a larger node"},
-      {killer::shared_memory,
-       "a larger /dev/shm (docker run --shm-size=8g, or --ipc=host), or fewer DataLoader workers"}};
-  for (const auto& [by, change] : changes)
-    if (facts.failed.detail(failure_detail::killer) == by) advice.change = change;
+  const std::string_view by = facts.failed.detail(failure_detail::killer);
+  const std::string& allocator = facts.failed.row.allocator;
+  for (const HostChange& each : host_changes)
+    if (each.killer == by) advice.change = each.change;
+  if (allocator == "XLA's host allocator" || allocator.ends_with("_host_bfc")) {
+    advice.change =
+        "a larger pool of pinned memory: XLA_PJRT_GPU_HOST_MEMORY_LIMIT_GB in JAX, TF_GPU_HOST_MEM_LIMIT_IN_MB in "
+        "TensorFlow (64 GB unless it is set)";
+    advice.why = "Copies between host and device go through it.";
+  } else if (allocator.find("pinned") != std::string::npos || allocator.find("managed") != std::string::npos) {
+    advice.change =
+        "less pinned or managed memory at once, or more memory and locked memory (ulimit -l) for the process";
+  }
+  // Its workers are processes, each with its own memory.
+  const bool has_workers =
+      facts.failed.program == Framework::pytorch || allocator.find("DataLoader") != std::string::npos;
+  if (has_workers && by != killer::ray) advice.change += ", or fewer DataLoader workers";
   return true;
 }
 
+bool is_of_four_gib(const AdviceFacts& facts, Advice&) {
+  return facts.failed.figures.requested_bytes >= std::uint64_t{4} << 30;
+}
+
 bool fill_driver_refused(const AdviceFacts& facts, Advice& advice) {
+  const Framework framework = facts.failed.framework;  // Said above.
+  if ((framework == Framework::pytorch_xpu && is_of_four_gib(facts, advice)) || framework == Framework::ggml)
+    return false;
   if (!facts.failed.is_of_windows()) return true;
   advice.change = "a larger page file, and in WSL a larger memory= in .wslconfig; less pinned memory";
   advice.why = "On Windows, and in WSL, the driver needs memory of the host for each allocation on the GPU.";
@@ -177,6 +223,22 @@ bool fill_vmem_limit(const AdviceFacts& facts, Advice& advice) {
   advice.change = fmt::format(
       "compiler_params=pltpu.CompilerParams(vmem_limit_bytes={} * 2**20) in pallas_call, or {}={} in LIBTPU_INIT_ARGS",
       wanted, "--xla_tpu_scoped_vmem_limit_kib", wanted * 1024);
+  return true;
+}
+
+bool fill_shapes(const AdviceFacts& facts, Advice& advice) {
+  if (facts.failed.figures.stack == 0) advice.change = "look at the shapes of the operation that failed";
+  return true;
+}
+
+// What a limit of Apple's driver or of PyTorch leaves unused of the machine isn't known.
+bool fill_watermark(const AdviceFacts& facts, Advice& advice) {
+  const auto used = facts.failed.row.used_bytes, limit = facts.failed.figures.limit_bytes;
+  const std::uint64_t others = facts.failed.elsewhere ? facts.failed.elsewhere->bytes : 0;
+  if (!used || !limit || clamped_sum(*used, others) <= *limit) return true;
+  advice.change = "a smaller model, batch or input; else " + advice.change;
+  advice.why = fmt::format("{} is in use already, {} more than the limit.", text_from_bytes(clamped_sum(*used, others)),
+                           text_from_bytes(clamped_sum(*used, others) - *limit));
   return true;
 }
 
@@ -209,7 +271,8 @@ bool is_of_hbm(const AdviceFacts& facts, Advice&) {
 // A program, and not an array that was put on the device.
 bool is_of_program(const AdviceFacts& facts, Advice& advice) {
   return is_of_hbm(facts, advice) &&
-         (facts.cause == Cause::compile_time || !facts.failed.detail(failure_detail::program).empty());
+         (facts.cause == Cause::compile_time || !facts.failed.detail(failure_detail::stage).empty() ||
+          !facts.failed.detail(failure_detail::program).empty());
 }
 
 bool fill_donation(const AdviceFacts& facts, Advice& advice) {
@@ -336,6 +399,12 @@ bool is_more_than_held(const AdviceFacts& facts) {
   return facts.failed.figures.is_of_driver && used && missing_bytes(facts) > *used;
 }
 
+bool fill_paddle(const AdviceFacts& facts, Advice& advice) {
+  if (const std::uint64_t missing = missing_bytes(facts); missing > 0)
+    advice.why = fmt::format("{} more must be free. {}", text_from_bytes(missing), advice.why);
+  return true;
+}
+
 bool fill_more_than_held(const AdviceFacts& facts, Advice& advice) {
   if (!is_more_than_held(facts)) return false;
   const std::uint64_t used = *facts.failed.row.used_bytes, missing = missing_bytes(facts) - used;
@@ -347,6 +416,11 @@ bool fill_more_than_held(const AdviceFacts& facts, Advice& advice) {
   return true;
 }
 
+// A batch of one, as the text may say, can't be smaller.
+std::string_view less_of(const AdviceFacts& facts) {
+  return facts.failed.detail("batch_size") == "1" ? "smaller or shorter inputs" : "a smaller batch";
+}
+
 bool fill_hold_less(const AdviceFacts& facts, Advice& advice) {
   const Framework framework = facts.failed.framework;
   if (missing_bytes(facts) == 0 || is_more_than_held(facts) || has_engine_room(facts)) return false;
@@ -354,7 +428,7 @@ bool fill_hold_less(const AdviceFacts& facts, Advice& advice) {
   const bool is_jax = facts.failed.has_xla_pool() || framework == Framework::tpu,
              is_training = is_jax || framework == Framework::pytorch || framework == Framework::pytorch_npu ||
                            framework == Framework::pytorch_xpu || framework == Framework::pytorch_mps;
-  advice.change = fmt::format("hold or request less: a smaller batch{}{}, a lower precision",
+  advice.change = fmt::format("hold or request less: {}{}{}, a lower precision", less_of(facts),
                               is_training ? ", checkpointing" : "", is_jax ? ", donation" : "");
   advice.why = fmt::format("{}{} more must be free.", no_fraction_text(facts), text_from_bytes(missing_bytes(facts)));
   const Holders& holders = facts.holders;
@@ -376,9 +450,9 @@ bool fill_leak(const AdviceFacts& facts, Advice& advice) {
 
 using enum AdviceProof;
 
-constexpr std::uint32_t in_engine = set_of(Framework::pytorch, Framework::pytorch_async, Framework::pytorch_npu,
-                                          Framework::pytorch_xpu, Framework::vllm, Framework::library,
-                                          Framework::unknown);
+constexpr std::uint32_t in_engine =
+    set_of(Framework::pytorch, Framework::pytorch_async, Framework::pytorch_npu, Framework::pytorch_xpu,
+           Framework::vllm, Framework::library, Framework::unknown);
 constexpr std::uint32_t jax = set_of(Framework::jax_gpu), pytorch = set_of(Framework::pytorch),
                         tpu = set_of(Framework::tpu), on_tpu = set_of(Cause::compile_time, Cause::too_big);
 
@@ -412,19 +486,28 @@ constexpr AdviceRow advice_rows[] = {
     {"watermark", set_of(Framework::pytorch_mps), any_cause,
      "PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0, or a larger torch.mps.set_per_process_memory_fraction()",
      "PyTorch stops at a limit of its own, below what the machine has.",
-     "Without a limit the whole system may run out of memory.", rule, false, nullptr},
+     "Without a limit the whole system may run out of memory.", rule, false, fill_watermark},
+    {"driver_start", set_of(Framework::driver_start), any_cause,
+     "look at what limits the process on the host (ulimit -v, the container's memory), whether another process fills "
+     "the "
+     "device (nvidia-smi), and at the driver's log (dmesg); a reset or a reboot may help",
+     "The program has requested nothing yet, so a smaller batch changes nothing.", "", rule, false, nullptr},
+    {"largest_allocation", set_of(Framework::pytorch_xpu), any_cause | set_of(Cause::driver_refused),
+     "tensors below 4 GiB, or UR_L0_USE_RELAXED_ALLOCATION_LIMITS=1",
+     "The driver of some of Intel's GPUs refuses a single allocation of 4 GiB or more, whatever is free.", "", rule,
+     false, is_of_four_gib},
+    {"single_buffer", set_of(Framework::ggml), set_of(Cause::driver_refused),
+     "fewer layers on the GPU (-ngl), or another backend of llama.cpp",
+     "Some drivers refuse a single buffer of more than a few GiB, whatever is free.", "", rule, false, nullptr},
     {"driver_limits", any_framework, set_of(Cause::driver_refused),
      "look at the driver's log (dmesg) and at limits of the process: control group, locked memory, address space, "
      "IOMMU",
      "Settings of the allocator don't help: the driver refuses a request that the device could serve.", "", rule, false,
      fill_driver_refused},
-    {"largest_allocation", set_of(Framework::pytorch_xpu), any_cause,
-     "smaller tensors, or see what else uses the GPU (xpu-smi)",
-     "Some of Intel's GPUs refuse a single allocation above 4 GiB, whatever is free.", "", rule, false, nullptr},
     {"shapes", any_framework, set_of(Cause::impossible_size), "look at the shapes at the line that the traceback names",
-     "No setting of memory helps.", "", computed, false, nullptr},
+     "No setting of memory helps.", "", computed, false, fill_shapes},
     {"host", any_framework, set_of(Cause::host_memory),
-     "more memory for the process, or less in it: fewer DataLoader workers, smaller caches, memory-mapped files",
+     "more memory for the process, or less in it: smaller caches, memory-mapped files",
      "Nothing about the memory of a device changes that.", "", rule, false, fill_host_memory},
     {"process_fraction", pytorch, set_of(Cause::pool_limit),
      "a larger torch.cuda.set_per_process_memory_fraction(), or none",
@@ -455,6 +538,13 @@ constexpr AdviceRow advice_rows[] = {
     {"vllm", set_of(Framework::vllm), any_cause & ~set_of(Cause::held_elsewhere),
      "a smaller --max-model-len, or more GPUs (--tensor-parallel-size)", "Either needs less memory on each GPU.",
      "Requests must be shorter, or it takes more GPUs.", rule, false, fill_vllm},
+    {"mlx", set_of(Framework::unknown), any_cause,
+     "a shorter prompt or context, a smaller batch, or a model of fewer bits",
+     "The model, its KV cache and the prompt's activations share the memory of the machine.", "", rule, false,
+     is_of_mlx},
+    {"cycles", set_of(Framework::unknown), any_cause,
+     "smaller textures and less geometry (Simplify), fewer programs on the GPU, or a render on the CPU",
+     "The scene must fit in the device's memory.", "Rendering on the CPU takes longer.", rule, false, is_of_cycles},
     {"layers_on_gpu", set_of(Framework::ggml), any_cause, "", "", "The other layers run on the CPU, more slowly.",
      assumed, false, fill_layers_on_gpu},
     {"context", set_of(Framework::ggml), any_cause, "", "", "Requests must be shorter.", assumed, false, fill_context},
@@ -485,9 +575,19 @@ constexpr AdviceRow advice_rows[] = {
      "torch.cuda.set_per_process_memory_fraction() in PyTorch, TF_FORCE_GPU_ALLOW_GROWTH=true in TensorFlow",
      "Libraries allocate outside of the framework's pool: a smaller pool leaves them more.",
      "The pool becomes smaller, so less memory is left for arrays.", rule, false, is_of_unknown},
+    {"tensorrt_llm", set_of(Framework::tensorrt_llm), any_cause,
+     "a smaller free_gpu_memory_fraction of the KV cache, --max_batch_size, --max_num_tokens or --max_seq_len",
+     "The KV cache takes that part of what is free after the weights, and the rest must hold what requests need.", "",
+     rule, false, nullptr},
+    {"onnxruntime", set_of(Framework::onnxruntime), any_cause,
+     "a larger gpu_mem_limit of the CUDA execution provider, if it is set; else a smaller batch or input",
+     "The arena stops at that limit. On the CPU the memory is the host's.", "", rule, false, nullptr},
+    {"workspace", set_of(Framework::unknown), any_cause,
+     "a larger workspace (SGLANG_FLASHINFER_WORKSPACE_SIZE in SGLang, VLLM_FLASHINFER_WORKSPACE_BUFFER_SIZE in vLLM)",
+     "It has a fixed size, and is no part of the pool.", "", rule, false, is_of_flashinfer},
     {"paddle_fraction", set_of(Framework::paddle), any_cause,
      "a smaller batch, another GPU (CUDA_VISIBLE_DEVICES), or FLAGS_fraction_of_gpu_memory_to_use",
-     "Paddle's pool takes that fraction of the device.", "", rule, false, nullptr},
+     "Paddle's pool takes that fraction of the device.", "", rule, false, fill_paddle},
     {"release", any_framework, fragmented_memory, "", "", "", computed, false, fill_release},
     {"processes", any_framework, set_of(Cause::too_big, Cause::cannot_grow), "", "", "", computed, false,
      fill_other_processes},
@@ -505,14 +605,22 @@ std::span<const AdviceRow> all_advice() {
 }
 
 Advice general_advice(const AdviceFacts& facts) {
+  constexpr std::uint64_t little = std::uint64_t{64} << 20;
   Advice advice;
   advice.key = "general";
   if (facts.failed.framework == Framework::tpu) {
     advice.change = "a smaller batch, or fewer arrays that earlier work left on the device";
     advice.why = "An array stays there as long as a variable refers to it.";
+  } else if (facts.failed.figures.requested_bytes > 0 && facts.failed.figures.requested_bytes < little) {
+    advice.change =
+        "free what else is on the device (what earlier work left there, other processes), or use another one";
+    advice.why =
+        fmt::format("The request is small, so others hold the memory; {} shows who uses the device.", lister_of(facts));
   } else {
-    advice.change = "a smaller batch or input, or a device that nothing else uses";
-    advice.why = fmt::format("The text says too little for more; {} shows who uses the device.", lister_of(facts));
+    advice.change = fmt::format("{}, or a device that nothing else uses", facts.failed.detail("batch_size") == "1"
+                                                                              ? "smaller or shorter inputs"
+                                                                              : "a smaller batch or input");
+    advice.why = fmt::format("{} shows who uses the device.", lister_of(facts));
   }
   return advice;
 }

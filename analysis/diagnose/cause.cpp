@@ -26,6 +26,7 @@ struct FrameworkName {
   Framework framework;
 };
 constexpr FrameworkName framework_names[] = {
+    {"GPU driver at its start", {}, Framework::driver_start},
     {"cuBLAS", {}, Framework::library},
     {"cuDNN", {}, Framework::library},
     {"NCCL", {}, Framework::library},
@@ -33,7 +34,9 @@ constexpr FrameworkName framework_names[] = {
     {"cuSPARSE", {}, Framework::library},
     {"cuFFT", {}, Framework::library},
     {"MIOpen", {}, Framework::library},
+    {"TensorRT-LLM", {}, Framework::tensorrt_llm},
     {"TensorRT", {}, Framework::library},
+    {"ONNX Runtime", {}, Framework::onnxruntime},
     {"shared memory of a", {}, Framework::kernel},
     {"vLLM", {}, Framework::vllm},
     {"SGLang", {}, Framework::sglang},
@@ -105,7 +108,7 @@ using Facts = const CauseFacts&;
 // Allocators that ask the driver for what their pool doesn't have, so that a refusal with room is the driver's.
 constexpr bool asks_driver(Framework framework) {
   return framework == Framework::pytorch || framework == Framework::pytorch_async ||
-         framework == Framework::pytorch_npu;
+         framework == Framework::pytorch_npu || framework == Framework::pytorch_xpu || framework == Framework::ggml;
 }
 
 // Only a text has figures of the whole pool without its blocks.
@@ -150,9 +153,9 @@ constexpr Rung ladder[] = {
     {"in host memory", Cause::host_memory,
      [](Facts one) { return is_host_kind(one.heap.memory_kind) || has(one.row.allocator, "host"); }},
     {"in shared memory", Cause::shared_memory, [](Facts one) { return one.framework == Framework::kernel; }},
+    {"a size that cannot be", Cause::impossible_size, is_impossible},
     {"found by the compiler", Cause::compile_time,
      [](Facts one) { return one.detail(failure_detail::stage) == failure_detail::compiler; }},
-    {"a size that cannot be", Cause::impossible_size, is_impossible},
     {"library that may lack something else", Cause::unknown,
      [](Facts one) { return one.framework == Framework::library && may_lack_something_else(one); }},
     {"library outside the pool", Cause::outside_pool_starved,
@@ -176,7 +179,11 @@ constexpr Rung ladder[] = {
     {"refused with room on the device", Cause::driver_refused,
      [](Facts one) {
        const bool asks = asks_driver(one.framework) || has(one.row.allocator, "runtime");
-       return is_of_text(one) && asks && one.has_device_room();
+       // What is unused in the pool, in pieces, would be enough: then it is these.
+       const bool is_in_pieces = one.figures.free_bytes && one.figures.pool_bytes &&
+                                 one.figures.needed_bytes <= *one.figures.free_bytes &&
+                                 *one.figures.free_bytes >= *one.figures.pool_bytes / 16;
+       return is_of_text(one) && asks && one.has_device_room() && !is_in_pieces;
      }},
     {"room at the other end", Cause::wrong_end,
      [](Facts one) { return one.figures.has_room() && one.heap.has(wire::heap_flag::has_two_ends); }},
@@ -270,6 +277,8 @@ void add_contradictions(const CauseFacts& facts, CauseOfFailure& found) {
                                        : "the pool did not grow: one that was preallocated never does";
     else if (figures.is_pool_at_limit())
       why = "the process may not take more";
+    else if (asks_driver(facts.framework))
+      why = "the driver did not give it";
     add(fmt::format("{} was free on the device outside the pool, but {}.", text_from_bytes(*figures.driver_bytes),
                     why));
   }
@@ -300,8 +309,16 @@ std::string unknowns_of(const CauseFacts& facts) {
   return text;
 }
 
-std::string how_to_know_with(Framework framework) {
-  switch (framework) {
+// The words of PyTorch 1.9 and earlier, and of TensorFlow 1, which lack what later ones can print.
+bool is_of_old_version(const CauseFacts& facts) {
+  const std::string& text = facts.row.reason;
+  const bool is_old_pytorch = has(text, "total capacity;") && !has(text, "max_split_size_mb");
+  return is_old_pytorch || has(text, "THCudaCheck") || has(text, "/THC/") || has(text, "cuda runtime error (2)");
+}
+
+std::string how_to_know_with(const CauseFacts& facts) {
+  if (is_of_old_version(facts)) return "Start the job with: hbmscope run -- COMMAND";
+  switch (facts.framework) {
     case Framework::jax_gpu:
     case Framework::tensorflow:
       return "Set TF_BFC_MEMORY_DUMP=/tmp/oom, which makes XLA write the pool's blocks when a request fails, "
@@ -421,8 +438,7 @@ CauseOfFailure find_cause(const CauseFacts& facts) {
   // What a text doesn't say matters only where the cause isn't known.
   const bool is_settled = facts.row.line && found.cause != Cause::unknown;
   if (row.rests_on_pool && facts.framework != Framework::tpu && !is_settled) found.unknowns = unknowns_of(facts);
-  if (found.cause == Cause::unknown && !facts.figures.is_of_driver)
-    found.how_to_know = how_to_know_with(facts.framework);
+  if (found.cause == Cause::unknown && !facts.figures.is_of_driver) found.how_to_know = how_to_know_with(facts);
   return found;
 }
 

@@ -74,7 +74,10 @@ enum class Framework : std::uint8_t {
   sglang,
   ggml,
   paddle,
+  tensorrt_llm,
+  onnxruntime,
   library,
+  driver_start,  // The driver itself, before a program can request anything.
 };
 
 // What the ladder, the sentences and the advice look at.

@@ -73,6 +73,12 @@ std::string full_pool_sentence(const CauseFacts& facts) {
     const TextPair pair = requested_and(facts, all);
     return "Not enough memory: requested " + pair.first + ", and " + pair.second + " was free.";
   }
+  if (facts.framework == Framework::vllm && facts.row.line) {
+    const TextPair pair = requested_and(facts, *figures.free_bytes);
+    return fmt::format(
+        "Too little is left for the KV cache: one request of the longest length needs {}, and {} is there.", pair.first,
+        pair.second);
+  }
   if (facts.row.line && !figures.driver_bytes)
     return fmt::format("Requested {}; {}, and how much was free on the device is unknown.", requested_text(facts),
                        *figures.free_bytes == 0 ? "the pool had nothing free"
@@ -89,11 +95,19 @@ std::string full_pool_sentence(const CauseFacts& facts) {
 
 // Of an engine that counts in tokens.
 std::string tokens_sentence(const CauseFacts& facts) {
-  const std::string_view wanted = facts.detail(failure_detail::setting),
-                         room = facts.detail(failure_detail::suggested);
+  const std::string_view wanted = facts.detail(failure_detail::setting), room = facts.detail(failure_detail::suggested);
   return wanted.empty()
              ? fmt::format("{} has room for {} tokens, and a request may be longer.", facts.row.allocator, room)
              : fmt::format("{} has room for {} tokens, and a request may have {}.", facts.row.allocator, room, wanted);
+}
+
+// Of an engine that says how many tokens it was started for.
+bool has_tokens(const CauseFacts& facts) {
+  return facts.row.allocator == "Text Generation Inference" && !facts.detail(failure_detail::setting).empty();
+}
+std::string tokens_of_tgi_sentence(const CauseFacts& facts) {
+  return fmt::format("Beside the weights there is no room for {} tokens at once.",
+                     facts.detail(failure_detail::setting));
 }
 
 std::string unknown_sentence(const CauseFacts& facts) {
@@ -102,11 +116,27 @@ std::string unknown_sentence(const CauseFacts& facts) {
   if (is_of_text && figures.requested_bytes == 0 && facts.framework == Framework::vllm &&
       !facts.detail(failure_detail::suggested).empty())
     return tokens_sentence(facts);
+  if (facts.framework == Framework::driver_start)
+    return "The driver could not start: it ran out of memory before the program requested any.";
+  if (has_tokens(facts)) return tokens_of_tgi_sentence(facts);
+  if (facts.row.allocator == "SGLang's request slots")
+    return "All of SGLang's slots for requests were in use. Memory of a device is not short.";
+  if (facts.row.line && figures.requested_bytes == 0 && figures.driver_bytes)
+    return fmt::format(
+        "{} ran out of memory although {} was free on the device; the text does not say how much was "
+        "requested.",
+        facts.row.allocator, text_from_bytes(*figures.driver_bytes));
+  if (facts.row.line && !figures.free_bytes && figures.largest_free_bytes && figures.requested_bytes > 0)
+    return fmt::format("Requested {}, and the largest free block that the text names is {}.", requested_text(facts),
+                       text_from_bytes(*figures.largest_free_bytes));
+  if (is_of_text && figures.requested_bytes == 0 && facts.row.allocator == unknown_allocator)
+    return "Memory ran out; the text says neither how much was requested nor how much was free.";
   if (is_of_text && figures.requested_bytes == 0 && facts.framework != Framework::library)
     return fmt::format("{} ran out of memory; the text says neither how much was requested nor how much was free.",
                        facts.row.allocator);
   if (is_of_text && facts.row.allocator == "GPU driver") return driver_sentence(facts);
-  const std::string_view part = facts.framework == Framework::ggml ? facts.detail(failure_detail::part) : std::string_view();
+  const std::string_view part =
+      facts.framework == Framework::ggml ? facts.detail(failure_detail::part) : std::string_view();
   const std::string requested =
       "Requested " + requested_text(facts) + (part.empty() ? std::string() : " for the " + std::string(part));
   if (facts.framework == Framework::library)
@@ -122,6 +152,11 @@ std::string unknown_sentence(const CauseFacts& facts) {
   if (!figures.is_free_known() && figures.is_inexact)
     return requested +
            "; how much was free is unknown, because events of this heap were lost or contradict each other.";
+  // XLA says what its program needs, whoever holds the rest.
+  const std::string_view program = facts.detail("all of the program"), outputs = facts.detail("outputs");
+  if (!figures.free_bytes && !program.empty())
+    return fmt::format("{} for a program that needs {} in all, of it {} for outputs; how much was free is unknown.",
+                       requested, program, outputs);
   if (!figures.free_bytes) return requested + "; how much was free is unknown.";
   if (!figures.is_free_known()) return requested + ". " + free_text(figures);
   if (!figures.has_room()) return full_pool_sentence(facts);
@@ -133,11 +168,10 @@ std::string unknown_sentence(const CauseFacts& facts) {
 // What is free would be enough in total, but a device is never used to the last MiB.
 std::string full_device_sentence(const CauseFacts& facts) {
   const FailureFacts& figures = facts.figures;
-  return fmt::format(
-      "The device is full: requested {}, and only {}{} is free on it; {} of the pool's {} is unused.",
-      requested_text(facts), text_from_bytes(*figures.driver_bytes),
-      facts.device_bytes ? " of " + text_from_bytes(*facts.device_bytes) : std::string(),
-      text_from_bytes(*figures.free_bytes), text_from_bytes(*figures.pool_bytes));
+  return fmt::format("The device is full: requested {}, and only {}{} is free on it; {} of the pool's {} is unused.",
+                     requested_text(facts), text_from_bytes(*figures.driver_bytes),
+                     facts.device_bytes ? " of " + text_from_bytes(*facts.device_bytes) : std::string(),
+                     text_from_bytes(*figures.free_bytes), text_from_bytes(*figures.pool_bytes));
 }
 
 std::string too_big_sentence(const CauseFacts& facts) {
@@ -146,7 +180,10 @@ std::string too_big_sentence(const CauseFacts& facts) {
     return fmt::format("Requested {}, more than the whole device has ({}).", requested_text(facts),
                        text_from_bytes(*facts.device_bytes));
   if (figures.limit_bytes && figures.needed_bytes > *figures.limit_bytes) {
-    std::string_view limited = facts.heap.layer == wire::Layer::program ? "the memory" : "the pool";
+    const bool is_of_metal = facts.row.allocator.find("Metal") != std::string::npos;
+    const std::string_view limited = facts.heap.layer == wire::Layer::program ? "the memory"
+                                     : is_of_metal                            ? "a single buffer of Metal"
+                                                                              : "the pool";
     return fmt::format("Requested {}, more than the limit of {} ({}).", requested_text(facts), limited,
                        text_from_bytes(*figures.limit_bytes));
   }
@@ -254,28 +291,61 @@ std::string outside_pool_sentence(const CauseFacts& facts) {
   return fmt::format("{} found too little memory outside the framework's pool{}.", facts.row.allocator, wanted);
 }
 
+std::string capitalised(std::string_view text) {
+  std::string copy(text);
+  if (!copy.empty() && copy[0] >= 'a' && copy[0] <= 'z') copy[0] = static_cast<char>(copy[0] - 'a' + 'A');
+  return copy;
+}
+
+// What ended a job for lack of host memory; "{}" stands for whose memory it was.
+struct Kill {
+  std::string_view killer, sentence;
+};
+constexpr Kill kills[] = {
+    {killer::signal,
+     "The job was killed (SIGKILL), most often because memory of the host (RAM) ran out; the text does not say so."},
+    {killer::data_loader, "A worker of the DataLoader was killed because memory of the host (RAM) ran out."},
+    {killer::shared_memory, "{} found too little shared memory of the host (/dev/shm)."},
+    {killer::cgroup,
+     "The job went beyond the host memory (RAM) that its container or batch job may use, and was killed."},
+    {killer::slurm, "The job went beyond the host memory (RAM) that Slurm allows it, and was killed."},
+    {killer::lsf, "The job went beyond the host memory (RAM) that LSF allows it, and was killed."},
+    {killer::kubernetes, "The job went beyond the host memory (RAM) that Kubernetes allows it, and was killed."},
+    {killer::systemd, "The job went beyond the host memory (RAM) that systemd allows it, and was killed."},
+    {killer::kubernetes_node, "The node ran low on memory (RAM), and Kubernetes evicted the pod."},
+    {killer::oomd, "Memory of the host (RAM) was short, and systemd-oomd killed the job."},
+    {killer::ray, "The node ran low on memory (RAM), and Ray killed the task."},
+};
+
+// "59.5 of 62.6 GiB was in use on it; the task held 2.22 GiB." of Ray.
+std::string node_text(const CauseFacts& facts) {
+  const std::string_view used = facts.detail("in use on the node"), all = facts.detail("memory of the node"),
+                         held = facts.detail("held by the killed task");
+  std::string text;
+  if (!used.empty() && !all.empty()) text = fmt::format(" {} of {} was in use on it.", used, all);
+  if (!held.empty()) text += fmt::format(" The task held {}.", held);
+  return text;
+}
+
 std::string host_memory_sentence(const CauseFacts& facts) {
   const std::string_view by = facts.detail(failure_detail::killer);
-  if (by == killer::signal)
-    return "The job was killed (SIGKILL), most often because memory of the host (RAM) ran out; the text does not say "
-           "so.";
-  if (by == killer::data_loader || by == killer::shared_memory)
-    return "A worker of the DataLoader was killed because memory of the host ran out (RAM, or the shared memory of "
-           "/dev/shm), not of a device.";
+  const auto kill =
+      std::find_if(std::begin(kills), std::end(kills), [&](const Kill& each) { return each.killer == by; });
+  if (kill != std::end(kills)) {
+    std::string text(kill->sentence);
+    if (text.starts_with("{}")) text.replace(0, 2, capitalised(facts.row.allocator));
+    if (by == killer::ray)
+      text += node_text(facts);
+    else if (facts.row.used_bytes)
+      text += fmt::format(" It had {} of it.", text_from_bytes(*facts.row.used_bytes));
+    return by == killer::signal ? text : text + " Memory of a device is not short.";
+  }
   const std::string held =
       facts.row.used_bytes ? fmt::format(" It had {} of it.", text_from_bytes(*facts.row.used_bytes)) : std::string();
-  constexpr std::pair<std::string_view, std::string_view> with_limits[] = {{killer::slurm, "Slurm"},
-                                                                            {killer::lsf, "LSF"},
-                                                                            {killer::kubernetes, "Kubernetes"},
-                                                                            {killer::systemd, "systemd"}};
-  for (const auto& [key, name] : with_limits)
-    if (key == by)
-      return fmt::format(
-          "The job went beyond the host memory (RAM) that {} allows it, and was killed. Memory of a device is not "
-          "short.{}",
-          name, held);
   if (!by.empty() || !facts.detail(failure_detail::killed_by).empty())
     return "Memory of the host (RAM) ran out, not of a device, and the job was killed." + held;
+  if (facts.figures.requested_bytes == 0)
+    return "Memory of the host ran out, not of a device; the text does not say how much was requested.";
   return fmt::format("Memory of the host ran out, not of a device: requested {}.", requested_text(facts));
 }
 
@@ -314,7 +384,7 @@ std::string driver_refused_sentence(const CauseFacts& facts) {
       "The driver refused {} although {} was free on the device, and no limit is printed: "
       "this is not a lack of its memory.",
       pair.first, pair.second);
-  if (!facts.device_bytes && facts.row.line)
+  if (!facts.device_bytes && facts.row.line && facts.framework != Framework::ggml)
     text += " The GPU shares the memory of the host: its total is only what is reserved for it.";
   return text;
 }

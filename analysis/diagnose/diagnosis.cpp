@@ -60,10 +60,9 @@ void note_growth(Diagnosis& found, const Stream& stream, CauseFacts facts) {
     const auto against_it = find_advice({stream, facts, cause, found.holders});
     found.advice.insert(found.advice.begin(), against_it.begin(), against_it.end());
   }
-  const std::string grew =
-      fmt::format("by about {} {} {}, over the last {} (\"{}\")", text_from_bytes(growth.bytes_per_step),
-                  growth.each == "iteration" ? "an" : "a", growth.each,
-                  text_from_count_of(growth.steps, growth.each), growth.step);
+  const std::string grew = fmt::format("by about {} {} {}, over the last {} (\"{}\")",
+                                       text_from_bytes(growth.bytes_per_step), growth.each == "iteration" ? "an" : "a",
+                                       growth.each, text_from_count_of(growth.steps, growth.each), growth.step);
   evidence.insert(evidence.begin(), {fmt::format("The memory in use grew {}.", grew), std::nullopt, found.facts.event});
 }
 

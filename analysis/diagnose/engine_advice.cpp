@@ -63,10 +63,11 @@ std::string assigned(std::string_view setting, std::uint64_t value) {
   return fmt::format("{} {}", setting.substr(0, setting.find(',')), value);
 }
 
+// Nothing if there are several, which were tried.
 std::optional<double> decimal_of(std::string_view text) {
   double value = 0;
-  if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc()) return std::nullopt;
-  return value;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
 // What leaves more room beside the weights and the KV cache of an engine that allocates with PyTorch. "{}" stands for
@@ -88,10 +89,8 @@ constexpr RoomInEngine rooms[] = {
      "CUDA graphs take memory beside the weights and the KV cache."},
     {engine::sglang, "", "{}, or a smaller --chunked-prefill-size or --max-running-requests",
      "Weights and KV cache take that part of the device, and activations and graphs must fit in the rest."},
-    {engine::tgi, "", "a smaller --max-batch-prefill-tokens{prefill} or --cuda-memory-fraction",
-     "Prefill needs memory beside the weights and the KV cache."},
-    {engine::tensorrt_llm, "", "a smaller free_gpu_memory_fraction of the KV cache, --max_batch_size or --max_num_tokens",
-     "The KV cache takes that part of what is free after the weights."},
+    {engine::tgi, "", "a smaller --max-batch-total-tokens{total} or --max-batch-prefill-tokens{prefill}, or --quantize",
+     "The KV cache of all tokens and the prefill need memory beside the weights."},
     {engine::comfyui, "", "a smaller image or batch, or --lowvram",
      "ComfyUI then keeps models that are not in use in memory of the host."},
 };
@@ -106,10 +105,10 @@ std::string smaller_fraction(const AdviceFacts& facts) {
   return fmt::format("{} {:.2f}", flag, *now - step);
 }
 
-// " 128" after 256; empty if the text doesn't have it.
+// " (128, for example)" after 256; empty if the text doesn't have it.
 std::string half_of(const AdviceFacts& facts, std::string_view setting) {
   const auto now = decimal_of(facts.failed.detail(setting));
-  return now && *now >= 2 ? fmt::format(" {}", static_cast<std::uint64_t>(*now) / 2) : std::string();
+  return now && *now >= 2 ? fmt::format(" ({}, for example)", static_cast<std::uint64_t>(*now) / 2) : std::string();
 }
 
 void replace(std::string& text, std::string_view words, std::string_view by) {
@@ -125,16 +124,25 @@ bool has_engine_room(const AdviceFacts& facts) {
 }
 
 bool fill_engine_room(const AdviceFacts& facts, Advice& advice) {
-  const std::string_view name = facts.failed.detail(failure_detail::engine), part = facts.failed.detail(failure_detail::part);
+  const std::string_view name = facts.failed.detail(failure_detail::engine),
+                         part = facts.failed.detail(failure_detail::part);
   const auto room = std::find_if(std::begin(rooms), std::end(rooms), [&](const RoomInEngine& each) {
     return each.engine == name && (each.part == part || each.part.empty());
   });
   // vLLM's own words are those of too little room for its KV cache, but for that run.
+  if (facts.failed.row.allocator.find("FlashInfer") != std::string::npos) return false;  // A workspace of fixed size.
   if (room == std::end(rooms) || (facts.failed.framework == Framework::vllm && room->part != part::measuring))
     return false;
   advice.change = room->change;
   replace(advice.change, "{}", smaller_fraction(facts));
   replace(advice.change, "{seqs}", half_of(facts, "max_num_seqs"));
+  // TGI names the one that is too large, and its value.
+  if (const auto named = decimal_of(facts.failed.detail(failure_detail::setting)); named && name == engine::tgi) {
+    const bool is_total = facts.failed.row.reason.find("total tokens") != std::string::npos;
+    advice.change = fmt::format("a smaller --max-batch-{}-tokens ({:.0f}, for example), or --quantize",
+                                is_total ? "total" : "prefill", std::floor(*named / 2));
+  }
+  replace(advice.change, "{total}", half_of(facts, "max_batch_total_tokens"));
   replace(advice.change, "{prefill}", half_of(facts, "max_batch_prefill_tokens"));
   advice.why = room->why;
   return true;
@@ -150,13 +158,25 @@ bool fill_vllm(const AdviceFacts& facts, Advice& advice) {
 }
 
 bool fill_sglang(const AdviceFacts& facts, Advice& advice) {
+  if (facts.failed.row.allocator == "SGLang's request slots") {
+    advice.change = "a smaller --max-running-requests; if that was tried, a newer SGLang";
+    advice.why = "It is a number of requests, and no lack of memory.";
+    advice.price.clear();
+    return true;
+  }
   constexpr double most = 0.9, step = 0.05;
   const auto now = decimal_of(facts.failed.detail("mem_fraction_static"));
   const std::string_view more = "more GPUs (--tp-size), a quantized model, or a smaller --context-length";
-  if (now && *now + step > most) {
+  if (facts.failed.detail("mem_fraction_static").find(',') != std::string_view::npos) {
     advice.change = more;
-    advice.why = fmt::format("With --mem-fraction-static {:.2f} nothing is left for the KV cache, and a larger one leaves "
-                             "activations and CUDA graphs too little.", *now);
+    advice.why = "The text names several values of --mem-fraction-static, of which none was right.";
+    advice.price = "It takes more GPUs, or requests must be shorter.";
+  } else if (now && *now + step > most) {
+    advice.change = more;
+    advice.why = fmt::format(
+        "With --mem-fraction-static {:.2f} nothing is left for the KV cache, and a larger one leaves "
+        "activations and CUDA graphs too little.",
+        *now);
     advice.price = "It takes more GPUs, or requests must be shorter.";
   } else if (now) {
     advice.change = fmt::format("--mem-fraction-static {:.2f}, or {}", *now + step, more);
@@ -191,9 +211,25 @@ bool fill_engine_fraction(const AdviceFacts& facts, Advice& advice) {
   return true;
 }
 
+// One request of the longest length needs more than the whole KV cache, which grows with the length.
+bool fill_length_of_cache(const AdviceFacts& facts, Advice& advice) {
+  constexpr std::uint64_t step = 16;  // vLLM's smallest block.
+  const auto length = decimal_of(facts.failed.detail(failure_detail::setting));
+  const FailureFacts& figures = facts.failed.figures;
+  if (!length || !figures.free_bytes || figures.requested_bytes <= *figures.free_bytes) return false;
+  const double share = static_cast<double>(*figures.free_bytes) / static_cast<double>(figures.requested_bytes);
+  const auto fits = static_cast<std::uint64_t>(*length * share * 0.998) / step * step;  // The figures are rounded.
+  if (fits == 0) return false;
+  advice.change = fmt::format("--max-model-len {}, or a slightly larger --gpu-memory-utilization", fits);
+  advice.why = fmt::format("{} more would be enough for {:.0f} tokens; the KV cache grows with the length.",
+                           text_from_bytes(figures.requested_bytes - *figures.free_bytes), *length);
+  if (share < 0.9) advice.change = fmt::format("--max-model-len {}", fits);
+  return true;
+}
+
 bool fill_engine_length(const AdviceFacts& facts, Advice& advice) {
   const std::string_view suggested = facts.failed.detail(failure_detail::suggested);
-  if (suggested.empty()) return false;
+  if (suggested.empty()) return fill_length_of_cache(facts, advice);
   advice.change = fmt::format("--max-model-len {}", suggested);
   advice.why =
       fmt::format("The engine computed it: requests of that length fit into the {}that it has for the KV cache.",
@@ -250,8 +286,9 @@ bool fill_ggml(const AdviceFacts& facts, Advice& advice) {
   } else if (part == part::compute) {
     advice.change =
         fmt::format("a smaller batch ({}) or context ({}), or {}", names.batch, names.context, fewer_layers);
-    advice.why = "The weights and the KV cache are there; these buffers grow with the batch, and without flash attention "
-                 "also with the context.";
+    advice.why =
+        "The weights and the KV cache are there; these buffers grow with the batch, and without flash attention "
+        "also with the context.";
   } else if (part == part::kv_cache) {
     advice.change = fmt::format("a smaller context ({}), a KV cache of 8 bits ({}), or {}", names.context, names.cache,
                                 fewer_layers);

@@ -270,9 +270,9 @@ void count_by_step(const std::vector<Step>& spread, Growth& growth) {
   growth.is_steady = growth.is_steady && first && last && *last > *first;
   if (!growth.is_steady) return;
   growth.steps = *last - *first;
-  growth.bytes_per_step = static_cast<std::int64_t>(static_cast<double>(growth.bytes_per_step) *
-                                                    static_cast<double>(spread.size() - 1) /
-                                                    static_cast<double>(growth.steps));
+  growth.bytes_per_step =
+      static_cast<std::int64_t>(static_cast<double>(growth.bytes_per_step) * static_cast<double>(spread.size() - 1) /
+                                static_cast<double>(growth.steps));
   growth.is_steady = growth.bytes_per_step > 0;
 }
 
@@ -354,7 +354,8 @@ std::optional<Outlook> find_outlook(const Trace& trace, HeapKey heap) {
 std::string text_from_outlook(const Outlook& outlook) {
   std::string text = "Memory grows: " + text_from_growth(outlook.growth) + ".";
   if (outlook.steps_at_most)
-    text += fmt::format(" At most {} {} {}{}{}.", text_from_count_of(*outlook.steps_at_most, fmt::format("more {}", outlook.growth.each)),
+    text += fmt::format(" At most {} {} {}{}{}.",
+                        text_from_count_of(*outlook.steps_at_most, fmt::format("more {}", outlook.growth.each)),
                         *outlook.steps_at_most == 1 ? "fits" : "fit", outlook.may_grow ? "in the pool's " : "below ",
                         text_from_bytes(*outlook.limit_bytes), outlook.may_grow ? ", unless it grows" : "");
   return text;

@@ -141,8 +141,7 @@ class Costs {
     PoolCosts costs;
     costs.position = position;
     if (operation > 0 && stream_.has_times())
-      costs.since_start_ns =
-          stream_.since_start_ns(source_.requests.stream.origins[operation - 1].time_ns);
+      costs.since_start_ns = stream_.since_start_ns(source_.requests.stream.origins[operation - 1].time_ns);
     costs.pool_bytes = samples[0][time].pool_bytes;
     // As recorded: a replay without some rules may place blocks so that a later request is refused.
     const auto pending = std::find(rules_.begin(), rules_.end(), PoolCost::pending);

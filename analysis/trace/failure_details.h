@@ -16,12 +16,13 @@ inline constexpr std::string_view operation = "operation";
 inline constexpr std::string_view shape = "shape";
 inline constexpr std::string_view stage = "found by";  // `compiler`, if the program never ran.
 inline constexpr std::string_view compiler = "the compiler";
+inline constexpr std::string_view loader = "the loader of the program";
 inline constexpr std::string_view framework = "framework";  // Whose words the log has: "tensorflow", "pytorch", "jax".
 inline constexpr std::string_view engine = "engine";        // What serves the model: one of `engine`.
 inline constexpr std::string_view part = "part";            // What the memory was for: one of `part`.
 inline constexpr std::string_view arguments = "arguments";  // Of a compiled program, in bytes as text.
 inline constexpr std::string_view largest_buffer = "largest buffer";  // Of a compiled program.
-inline constexpr std::string_view platform = "platform";    // `windows`, which shows in the figures.
+inline constexpr std::string_view platform = "platform";              // `windows`, which shows in the figures.
 inline constexpr std::string_view windows = "Windows or WSL";
 inline constexpr std::string_view setting = "setting";      // Of the framework: the fraction that was wanted, "0.9".
 inline constexpr std::string_view suggested = "suggested";  // By the framework: the length that fits, "44240".
@@ -36,8 +37,11 @@ namespace hbmscope::killer {
 
 inline constexpr std::string_view kernel = "kernel", slurm = "slurm", kubernetes = "kubernetes", ray = "ray",
                                   systemd = "systemd", lsf = "lsf", data_loader = "data_loader",
-                                  shared_memory = "shared_memory",  // A DataLoader's, in /dev/shm.
-    signal = "signal";                                              // SIGKILL, and the text doesn't say why.
+                                  cgroup = "cgroup",  // A limit of the container or the job.
+    kubernetes_node = "kubernetes_node",              // The node is full; the pod was evicted.
+    oomd = "oomd",                                    // systemd-oomd, by its measure of pressure.
+    shared_memory = "shared_memory",                  // Too little in /dev/shm.
+    signal = "signal";                                // SIGKILL, and the text doesn't say why.
 
 }  // namespace hbmscope::killer
 
@@ -59,6 +63,9 @@ inline constexpr std::string_view weights = "weights", kv_cache = "KV cache", co
 }  // namespace hbmscope::part
 
 namespace hbmscope {
+
+// Of a failure in words that say nobody's.
+inline constexpr std::string_view unknown_allocator = "an unknown allocator";
 
 // The tag of a block that stands for all that was in use, where a text has the sum and no list.
 inline constexpr std::string_view bytes_without_a_list = "in use, not listed";

@@ -88,6 +88,8 @@ std::span<const Wording> account_wordings() {
       sglang_graphs("Capture draft decode CUDA graph end.",
                     "mem usage={=graphs of the draft model}\navail mem={.free_after_bytes}"),
       Wording{accounting, "sglang", "SGLang", "Memory pool end. avail mem={.free_after_bytes}"},
+      Wording{accounting, "tensorrt", "TensorRT-LLM", "Loaded engine size: {=weights}"},
+      Wording{accounting, "tensorrt", "TensorRT-LLM", "max tokens in paged kv cache: total: {total}, available:"},
       Wording{accounting, "tensorrt", "TensorRT-LLM",
               "[MemUsageChange] Allocated {=KV cache} for max tokens in paged KV"},
       Wording{accounting, "tensorrt", "TensorRT-LLM",

@@ -208,7 +208,10 @@ void take_over(Finding& first, Finding&& again) {
                         (first.sentence->wording != again.sentence->wording ||
                          (first.sentence->wording->kind == SentenceKind::refusal &&
                           !is_same(first.sentence->requested, again.sentence->requested)));
-  if (!is_other) ++first.times;
+  // Prose tells of the exception that follows.
+  const bool is_told =
+      first.sentence && again.sentence && !first.sentence->is_exception && again.sentence->is_exception;
+  if (!is_other && !is_told) ++first.times;
   if (first.sentence && again.sentence) {
     if (first.sentence->wording->kind == SentenceKind::refusal && again.sentence->requested &&
         !is_same(first.sentence->requested, again.sentence->requested))
@@ -216,13 +219,16 @@ void take_over(Finding& first, Finding&& again) {
     // SIGKILL, and then who sent it.
     const std::string_view killer_of_first = first.sentence->wording->killer;
     if (killer_of_first == killer::signal || is_driver_of(first, again) ||
-        (killer_of_first == killer::data_loader && again.sentence->wording->killer == killer::kernel))
+        (killer_of_first == killer::data_loader && again.sentence->wording->killer == killer::kernel)) {
       std::swap(first.sentence, again.sentence);
+      std::swap(first.place, again.place);
+    }
     if (first.sentence->part.empty()) first.sentence->part = again.sentence->part;
     if (first.sentence->program.empty()) first.sentence->program = std::move(again.sentence->program);
     if (!first.sentence->device) first.sentence->device = again.sentence->device;
     if (!first.sentence->requested) first.sentence->requested = again.sentence->requested;
-    if (first.sentence->is_quoted && !again.sentence->is_quoted) {
+    if ((first.sentence->is_quoted && !again.sentence->is_quoted) ||
+        (!first.sentence->is_exception && again.sentence->is_exception && !is_other)) {
       first.sentence = std::move(again.sentence);
       first.place = again.place;
     }

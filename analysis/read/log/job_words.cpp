@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <span>
 
+#include <fmt/format.h>
+
 #include "analysis/read/pattern_index.h"
 #include "analysis/trace/failure_details.h"
 #include "analysis/units/ascii.h"
@@ -24,9 +26,14 @@ constexpr EngineWords engine_words[] = {
     {engine::vllm, "vllm."},
     {engine::vllm, "vllm serve"},
     {engine::vllm, "(EngineCore"},
+    {engine::vllm, "VllmWorker"},
     {engine::vllm, "gpu-memory-utilization"},
     {engine::vllm, "gpu_memory_utilization"},
     {engine::tgi, "text_generation_server"},
+    {engine::tgi, "text-generation-inference"},
+    {engine::tgi, "text_generation_inference"},
+    {engine::tgi, "max-batch-prefill-tokens"},
+    {engine::tgi, "max_batch_prefill_tokens"},
     {engine::tgi, "text_generation_launcher"},
     {engine::tgi, "text-generation-launcher"},
     {engine::tensorrt_llm, "tensorrt_llm"},
@@ -45,20 +52,15 @@ constexpr EngineWords engine_words[] = {
 static_assert(std::size(engine_words) <= 32);
 
 // Their values are numbers. Commands write '-' for '_'.
-constexpr std::string_view setting_names[] = {"gpu_memory_utilization",
-                                              "mem_fraction_static",
-                                              "free_gpu_memory_fraction",
-                                              "cuda_memory_fraction",
-                                              "max_num_seqs",
-                                              "max_model_len",
-                                              "max_num_batched_tokens",
-                                              "max_batch_prefill_tokens",
-                                              "max_running_requests"};
+constexpr std::string_view setting_names[] = {
+    "gpu_memory_utilization", "mem_fraction_static", "free_gpu_memory_fraction", "cuda_memory_fraction",
+    "max_num_seqs",           "max_model_len",       "max_num_batched_tokens",   "max_batch_prefill_tokens",
+    "max_batch_total_tokens", "batch_size",          "max_running_requests"};
 
 bool is_at(std::string_view text, std::size_t at, std::string_view name) {
   if (text.size() - at < name.size() || (at > 0 && is_letter(text[at - 1]))) return false;
   for (std::size_t i = 0; i < name.size(); ++i)
-    if (text[at + i] != name[i] && (name[i] != '_' || text[at + i] != '-')) return false;
+    if (text[at + i] != name[i] && (name[i] != '_' || (text[at + i] != '-' && text[at + i] != ' '))) return false;
   return true;
 }
 
@@ -99,8 +101,8 @@ void JobWords::look(std::string_view text) {
           std::find_if(settings_.begin(), settings_.end(), [&](const auto& each) { return each.first == name; });
       if (known == settings_.end())
         settings_.emplace_back(name, value);
-      else
-        known->second = value;
+      else if (known->second.find(value) == std::string::npos)
+        known->second += fmt::format(", {}", value);  // Several were tried.
     }
   }
 }
@@ -113,7 +115,8 @@ void JobWords::look_at_line(std::string_view line) {
   constexpr std::pair<std::string_view, std::string_view> words[] = {
       {"tensorflow", "tensorflow"}, {"torch", "pytorch"}, {"jax", "jax"}};
   for (std::size_t i = 0; i < std::size(words); ++i)
-    for (std::size_t at = line.find(words[i].first); at != std::string_view::npos; at = line.find(words[i].first, at + 1))
+    for (std::size_t at = line.find(words[i].first); at != std::string_view::npos;
+         at = line.find(words[i].first, at + 1))
       if (!is_of_xla(line.substr(0, at))) frameworks_[i] = words[i].second;
 }
 

@@ -21,7 +21,7 @@ class JobWords {
   std::string framework() const;
   // What serves models with them: "vllm", "sglang", "ollama" (trace/failure_details.h). Empty if nothing is known.
   std::string_view engine() const;
-  // "gpu_memory_utilization", "0.95": as last said.
+  // "gpu_memory_utilization", "0.95"; "0.95, 0.9" where the text has several.
   const std::vector<std::pair<std::string, std::string>>& settings() const { return settings_; }
 
  private:

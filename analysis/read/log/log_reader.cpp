@@ -72,9 +72,11 @@ bool read_peak_buffer(std::string_view line, std::vector<tpu_oom::Allocation>& b
   return true;
 }
 
-constexpr std::size_t line_bytes_max = std::size_t{4} << 20;  // A longer line is read in pieces.
+constexpr std::size_t line_bytes_max = std::size_t{4} << 20;     // A longer line is read in pieces.
 constexpr std::uint64_t words_bytes = std::uint64_t{256} << 10;  // Of the beginning, every line is looked at for words.
-constexpr std::size_t look_behind = std::size_t{64} << 10;    // What is kept for tracebacks.
+// What somebody pasted, and not a whole log.
+constexpr std::uint64_t pasted_bytes = std::uint64_t{16} << 10, pasted_lines = 120;
+constexpr std::size_t look_behind = std::size_t{64} << 10;  // What is kept for tracebacks.
 constexpr std::size_t traceback_bytes_max = std::size_t{32} << 10;
 constexpr std::size_t trimmed_at = std::size_t{256} << 10;
 constexpr std::size_t window_bytes_max = std::size_t{4} << 20, sentence_bytes_max = std::size_t{4} << 10;
@@ -203,13 +205,9 @@ void LogReader::take_line(std::string_view printed) {
     is_said = take_wrapped(text, speaker);
   if (has_trigger && !is_said) note_mention(text);
   is_said = is_said || (!is_of_tpu && take_status(text, speaker));
-  if (has_trigger && !is_said && !is_of_tpu && !unknown_) {
-    if (auto unknown = find_unknown_wording(text)) {
-      unknown_.emplace();
-      unknown_->place = place_;
-      unknown_->speaker = speaker;
-      unknown_->sentence = std::move(unknown);
-    }
+  if (has_trigger && !is_said && !is_of_tpu) {
+    if (!unknown_) keep(find_unknown_wording(text), speaker, unknown_);
+    if (!mention_ && place_.byte < pasted_bytes) keep(find_mention_of_lack(text), speaker, mention_);
   }
   auto& previous = previous_[speaker];
   previous.text = text;
@@ -219,6 +217,14 @@ void LogReader::take_line(std::string_view printed) {
   const std::size_t tail = text.size() - std::min(text.size(), words_max);
   if (has_trigger && !is_said && (trigger >= tail || find_trigger(text, tail) != std::string_view::npos))
     may_go_on_ = true;
+}
+
+void LogReader::keep(std::optional<Sentence> sentence, std::uint32_t speaker, std::optional<Finding>& kept) const {
+  if (!sentence) return;
+  kept.emplace();
+  kept->place = place_;
+  kept->speaker = speaker;
+  kept->sentence = std::move(sentence);
 }
 
 bool LogReader::take_status(std::string_view text, std::uint32_t speaker) {
@@ -352,7 +358,7 @@ void LogReader::take_sentence(Sentence sentence, std::string text, const Place& 
   finding.speaker = speaker;
   finding.sentence = std::move(sentence);
   if (findings_.failures.size() < failures_max && finding.sentence->wording->kind != SentenceKind::kill)
-    finding.frames = frames_before(speaker);
+    finding.frames = frames_before(speaker, *finding.sentence);
   continued_[speaker] = {findings_.failures.size(), place_.line, false, std::move(text)};
   add_failure(std::move(finding));
 }
@@ -433,7 +439,7 @@ void LogReader::add_accounting(Sentence sentence, std::uint32_t speaker) {
   all.push_back({place_, speaker, std::move(sentence), place_.line});
 }
 
-std::vector<TracebackFrame> LogReader::frames_before(std::uint32_t speaker) {
+std::vector<TracebackFrame> LogReader::frames_before(std::uint32_t speaker, Sentence& sentence) {
   std::vector<std::string> lines;
   const auto add = [&](std::string_view printed) {
     std::string kept;
@@ -452,7 +458,13 @@ std::vector<TracebackFrame> LogReader::frames_before(std::uint32_t speaker) {
   if (inner_ != nullptr)
     for (std::size_t i = 0; i < inner_count_; ++i) add((*inner_)[i]);
   constexpr std::size_t near = 12;
-  for (std::size_t i = lines.size() - std::min(near, lines.size()); i < lines.size(); ++i) words_.look_at_line(lines[i]);
+  for (std::size_t i = lines.size() - std::min(near, lines.size()); i < lines.size(); ++i) {
+    words_.look_at_line(lines[i]);
+    // The driver pins memory of the host, and says no more than of its own.
+    const bool is_pinned =
+        lines[i].find("pin_memory=True") != std::string::npos || lines[i].find(".pin_memory()") != std::string::npos;
+    if (is_pinned && sentence.allocator == "GPU driver") sentence.allocator = "pinned memory of the host";
+  }
   return find_traceback(lines);
 }
 
@@ -472,13 +484,14 @@ Findings LogReader::finish() {
     finding.dump = std::move(logged.dump);
     add_failure(std::move(finding));
   }
+  if (!unknown_ && line_ - 1 <= pasted_lines && buffer_byte_ + buffer_.size() <= pasted_bytes) unknown_ = mention_;
   if (unknown_ && findings_.failures.empty() && findings_.recoveries.empty()) add_failure(std::move(*unknown_));
   if (findings_.speakers.empty()) findings_.speakers.emplace_back();
   findings_.lines = line_ - 1;
   findings_.framework = words_.framework();
   findings_.engine = words_.engine();
   findings_.settings = words_.settings();
-  drop_empty_accounts(findings_.accountings);
+  if (findings_.failures.empty()) drop_empty_accounts(findings_.accountings);
   merge_findings(findings_);
   findings_.series = status_.finish();
   return std::move(findings_);

@@ -53,6 +53,7 @@ class LogReader {
   bool take_tpu(std::string_view text, std::uint32_t speaker, bool has_trigger);
   void take_sentence(Sentence sentence, std::string text, const Place& place, std::uint32_t speaker);
   void note_mention(std::string_view text);
+  void keep(std::optional<Sentence> sentence, std::uint32_t speaker, std::optional<Finding>& kept) const;
   std::string line_before() const;
   bool take_status(std::string_view text, std::uint32_t speaker);
   std::string text_before_of(std::uint32_t speaker) const;
@@ -64,7 +65,7 @@ class LogReader {
   void add_failure(Finding finding);
   void close_window(std::uint32_t speaker);
   void close_old_windows();
-  std::vector<TracebackFrame> frames_before(std::uint32_t speaker);
+  std::vector<TracebackFrame> frames_before(std::uint32_t speaker, Sentence& sentence);
   std::uint32_t number_of(std::string_view name, std::optional<std::uint32_t> rank);
   std::string_view text_before() const { return std::string_view(buffer_).substr(0, line_begin_); }
 
@@ -86,7 +87,8 @@ class LogReader {
   std::map<std::uint32_t, Window> windows_;
   std::map<std::uint32_t, Continued> continued_;
   std::map<std::uint32_t, Previous> previous_;
-  std::optional<Finding> unknown_;                   // The first line of an error whose wording no row has.
+  std::optional<Finding> unknown_;  // The first line of an error whose wording no row has.
+  std::optional<Finding> mention_;  // The first line that speaks of a lack of memory.
   JobWords words_;
   const std::vector<std::string>* inner_ = nullptr;  // Lines of the physical line; the first `inner_count_` were read.
   std::size_t inner_count_ = 0;

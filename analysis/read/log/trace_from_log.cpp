@@ -55,8 +55,8 @@ std::string text_from_buffer(const tpu_oom::Allocation& buffer) {
 std::string_view part_of(const Finding& finding) {
   if (finding.sentence && !finding.sentence->part.empty()) return finding.sentence->part;
   constexpr std::pair<std::string_view, std::string_view> functions[] = {
-      {"load_model", part::weights},         {"load_weights", part::weights},     {"create_weights", part::weights},
-      {"initialize_model", part::weights},   {"profile_run", part::measuring},    {"_dummy_run", part::measuring},
+      {"load_model", part::weights},         {"load_weights", part::weights},  {"create_weights", part::weights},
+      {"initialize_model", part::weights},   {"profile_run", part::measuring}, {"_dummy_run", part::measuring},
       {"allocate_kv_cache", part::kv_cache}, {"capture", part::graphs}};
   for (auto frame = finding.frames.rbegin(); frame != finding.frames.rend(); ++frame)
     for (const auto& [words, part] : functions)
@@ -237,6 +237,21 @@ class LogWriter {
     return requested ? requested->bytes : 0;
   }
 
+  // What the sentence says, or ggml before it took anything.
+  MaybeBytes available_of(const Finding& finding) const {
+    if (!finding.sentence || finding.sentence->available || finding.sentence->wording->framework != "ggml")
+      return finding.sentence ? finding.sentence->available : std::nullopt;
+    const auto is_of_ggml = [](const Accounting& one) { return one.sentence.wording->framework == "ggml"; };
+    const auto has_parts = [&](const Accounting& one) { return is_of_ggml(one) && !one.sentence.parts.empty(); };
+    const std::vector<Accounting>& all = findings_.accountings;
+    if (std::any_of(all.begin(), all.end(), has_parts) || std::count_if(all.begin(), all.end(), is_of_ggml) != 1)
+      return std::nullopt;
+    const Sentence& said = std::find_if(all.begin(), all.end(), is_of_ggml)->sentence;
+    for (const auto& [name, bytes] : said.others)
+      if (name == reported_figure::free_before) return bytes;
+    return std::nullopt;
+  }
+
   void add_failure(const Finding& finding, std::uint32_t heap) {
     if (!finding.peak_buffers.empty()) {
       const std::string& program = finding.sentence->program;
@@ -246,7 +261,7 @@ class LogWriter {
     }
     wire::OutOfMemoryRecord record;
     record.requested = requested_of(finding);
-    if (finding.sentence && finding.sentence->available) record.available = finding.sentence->available->bytes;
+    if (const MaybeBytes available = available_of(finding)) record.available = available->bytes;
     record.heap = heap;
     record.stack = stack_of(finding.frames);
     record.reason = writer_.define_string(finding.sentence ? finding.sentence->text : finding.dump->headline);
@@ -272,16 +287,26 @@ class LogWriter {
     add_details(*event, finding);
     add_detail(*event, failure_detail::program, report.program);
     if (is_of_compiler(report.form)) add_detail(*event, failure_detail::stage, failure_detail::compiler);
+    if (report.form == tpu_oom::Form::program) add_detail(*event, failure_detail::stage, failure_detail::loader);
     if (report.fragmentation)
       add_detail(*event, "lost to fragmentation of temporaries", text_from_printed(*report.fragmentation));
     for (const tpu_oom::Part& part : report.total_parts)
       if (part.name == failure_detail::arguments && part.size)
         add_detail(*event, failure_detail::arguments, text_from_printed(*part.size));
     const auto largest = std::max_element(
-        report.program_allocations.begin(), report.program_allocations.end(),
-        [](const auto& a, const auto& b) { return a.size.value_or(PrintedBytes{}).bytes < b.size.value_or(PrintedBytes{}).bytes; });
+        report.program_allocations.begin(), report.program_allocations.end(), [](const auto& a, const auto& b) {
+          return a.size.value_or(PrintedBytes{}).bytes < b.size.value_or(PrintedBytes{}).bytes;
+        });
     if (largest != report.program_allocations.end() && largest->size)
       add_detail(*event, failure_detail::largest_buffer, text_from_buffer(*largest));
+    // Unless the program's own sum says it.
+    if (report.padded && report.unpadded && report.padded->bytes > report.unpadded->bytes) {
+      add_detail(*event, "padding of the temporaries",
+                 fmt::format("{} of {}",
+                             text_from_printed({report.padded->bytes - report.unpadded->bytes, report.padded->error}),
+                             text_from_printed(*report.padded)));
+      return;
+    }
     PrintedBytes padding;
     for (const tpu_oom::Allocation& each : report.program_allocations)
       if (each.size && each.unpadded && each.size->bytes > each.unpadded->bytes)

@@ -9,6 +9,7 @@
 
 #include "analysis/read/log/speaker.h"
 #include "analysis/read/pattern_index.h"
+#include "analysis/trace/failure_details.h"
 #include "analysis/units/ascii.h"
 
 namespace hbmscope::log {
@@ -42,13 +43,22 @@ constexpr std::array text_fields = {
 
 // "8,589,934,592 bytes", "1.57 GB", "73.30GiB".
 MaybeBytes take_any_size(WordCursor& cursor) {
+  cursor.skip_space();
   WordCursor grouped = cursor, plain = cursor;
   const auto number = grouped.take_grouped_number();
   const MaybeBytes size = plain.take_size();
+  if (cursor.rest().starts_with("0x")) {
+    const auto hexadecimal = cursor.take_number();
+    if (!hexadecimal) return std::nullopt;
+    cursor.take("bytes");
+    return PrintedBytes{*hexadecimal, 0};
+  }
   if (number && (!size || grouped.offset() > plain.offset())) {
-    if (!grouped.take("bytes")) grouped.take("B");
+    constexpr std::uint64_t kibi = 1024;
+    const bool is_kib = grouped.take("kB") || grouped.take("KiB");
+    if (!is_kib && !grouped.take("bytes")) grouped.take("B");
     cursor = grouped;
-    return PrintedBytes{*number, 0};
+    return PrintedBytes{*number < (std::uint64_t{1} << 50) && is_kib ? *number * kibi : *number, 0};
   }
   if (size) cursor = plain;
   return size;
@@ -352,6 +362,7 @@ std::optional<Sentence> find_sentence(std::string_view text, const Wording& word
   complete(sentence);
   sentence.begin = at;
   sentence.is_quoted = is_quoted_at(text, at);
+  sentence.is_exception = text.substr(0, at).ends_with("Error: ");
   // The source line may stand before the exception, on one line.
   if (const std::size_t again = sentence.is_quoted ? find_pattern(text, wording.anchor, at + 1, sentence) : at;
       again != std::string_view::npos && !is_quoted_at(text, again)) {
@@ -393,8 +404,41 @@ constexpr std::string_view other_marks[] = {
 
 }  // namespace
 
+namespace {
+
+std::optional<Sentence> sentence_of_unknown(std::string_view text, std::size_t begin) {
+  static constexpr Wording unknown{SentenceKind::failure, {}, unknown_allocator, {}};
+  Sentence sentence;
+  sentence.wording = &unknown;
+  sentence.begin = begin;
+  sentence.allocator = unknown.allocator;
+  sentence.text = in_one_line(text.substr(begin), text_bytes_max);
+  return sentence;
+}
+
+}  // namespace
+
+std::optional<Sentence> find_mention_of_lack(std::string_view text) {
+  constexpr std::size_t bytes_max = 300;
+  constexpr std::string_view lacks[] = {"out of", "insufficient", "not enough", "outofmemory", "out_of_memory"};
+  // Advice, questions, code and what has not happened.
+  constexpr std::string_view others[] = {"avoid", "prevent", " if ", "might",  " may ",  "could ", "except ",
+                                         "catch", "#define", "enum", "handle", "class ", "def ",   "no out of memory"};
+  constexpr std::size_t words_between = 24;  // "out of GPU and shared host memory"
+  if (text.size() > bytes_max) return std::nullopt;
+  const std::string folded = lower(text);
+  if (find_any(folded, others) != std::string_view::npos) return std::nullopt;
+  for (const std::string_view lack : lacks) {
+    const std::size_t at = folded.find(lack);
+    if (at == std::string::npos) continue;
+    const std::size_t memory = folded.find("memory", at);
+    if (memory != std::string::npos && memory - at <= lack.size() + words_between)
+      return sentence_of_unknown(text, std::min(text.find_first_not_of(" \t#*-"), text.size()));
+  }
+  return std::nullopt;
+}
+
 std::optional<Sentence> find_unknown_wording(std::string_view text) {
-  static constexpr Wording unknown{SentenceKind::failure, {}, "an unknown allocator", {}};
   constexpr std::size_t bytes_max = 300, name_max = 40;
   if (text.size() > bytes_max) return std::nullopt;
   const std::string folded = lower(text);
@@ -412,12 +456,7 @@ std::optional<Sentence> find_unknown_wording(std::string_view text) {
   const std::string_view before = line.substr(begin, lack - begin);
   const bool is_error = find_any(before, error_ends) != std::string_view::npos;
   if (!is_exception && !is_error) return std::nullopt;
-  Sentence sentence;
-  sentence.wording = &unknown;
-  sentence.begin = begin;
-  sentence.allocator = unknown.allocator;
-  sentence.text = in_one_line(text.substr(begin), text_bytes_max);
-  return sentence;
+  return sentence_of_unknown(text, begin);
 }
 
 std::optional<Sentence> find_sentence(std::string_view text) {

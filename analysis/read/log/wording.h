@@ -57,9 +57,10 @@ std::span<const Wording> account_wordings();
 
 struct Sentence {
   const Wording* wording = nullptr;
-  std::size_t begin = 0;   // In the text that was searched.
-  bool is_quoted = false;  // The source line that raises the error, as a traceback shows it.
-  std::string text;        // On one line, from its first word to the end of the text.
+  std::size_t begin = 0;      // In the text that was searched.
+  bool is_quoted = false;     // The source line that raises the error, as a traceback shows it.
+  bool is_exception = false;  // The name of an exception stands before it.
+  std::string text;           // On one line, from its first word to the end of the text.
   std::string allocator;
   std::string_view part;  // That of the wording, or of another one that says the same failure.
   // As printed. `available` is free on the device, outside the allocator; `free` and `largest` are inside it; `pool` is
@@ -78,6 +79,8 @@ struct Sentence {
 std::optional<Sentence> find_sentence(std::string_view text);
 // A line of an error that says that memory ran out, in words that no row has.
 std::optional<Sentence> find_unknown_wording(std::string_view text);
+// A line that says so, be it an error or not: for a text that somebody pasted, and not for a whole log.
+std::optional<Sentence> find_mention_of_lack(std::string_view text);
 // Adds what a following line says about the same failure. Returns whether it said anything.
 bool continue_sentence(std::string_view line, Sentence& sentence);
 // How much it says.

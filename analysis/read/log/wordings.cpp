@@ -65,8 +65,9 @@ constexpr Wording in_kernel(std::string_view memory, std::string_view anchor) {
   return {SentenceKind::failure, "kernel", memory, anchor, {}, "shared memory"};
 }
 
-constexpr Wording of_shared_memory(std::string_view anchor) {
-  return {SentenceKind::kill, "host", "a worker of the DataLoader", anchor, {}, "host", killer::shared_memory};
+constexpr Wording of_shared_memory(std::string_view anchor, std::string_view allocator = "a worker of the DataLoader",
+                                   std::string_view clauses = {}) {
+  return {SentenceKind::kill, "host", allocator, anchor, clauses, "host", killer::shared_memory};
 }
 
 constexpr std::array wordings = {
@@ -108,6 +109,8 @@ constexpr std::array wordings = {
             xla_clauses},
     Wording{failure, "xla:gpu", "XLA's host allocator", "Out of host memory while trying to allocate {requested}",
             xla_clauses, "host"},
+    Wording{
+        failure, "xla:gpu", "XLA's host allocator", "Out of memory due to cuda_host_bfc allocator", {}, "host_pinned"},
     // Their pool then tries smaller sizes.
     Wording{refusal, "xla:gpu", "XLA's host allocator", "failed to alloc {requested} on host", {}, "host_pinned"},
     Wording{refusal,
@@ -145,6 +148,7 @@ constexpr std::array wordings = {
             "- Free memory: {available}\n- Requested memory: {requested}"},
     Wording{failure, "rmm", "RMM's limit", "RMM failure at:", "!Exceeded memory limit\nfailed to allocate {requested}"},
     Wording{failure, "rmm", "RMM", "Maximum pool size exceeded", "failed to allocate {requested}"},
+    Wording{failure, "rmm", "RMM", "FAILURE maximum pool size exceeded", "<[Upstream {requested}"},
     Wording{failure, "rmm", "RMM", "std::bad_alloc: out_of_memory:", "failed to allocate {requested}"},
     Wording{failure, "rmm", "RMM", "std::bad_alloc: CUDA error at:", "!cudaErrorMemoryAllocation"},
     // The driver couldn't start; the program has allocated nothing yet.
@@ -158,6 +162,7 @@ constexpr std::array wordings = {
     Wording{failure, "julia", "CUDA.jl's pool", "Out of GPU memory", julia_clauses},
 
     // Servers that load models.
+    Wording{failure, "mlx", "Metal in MLX", "[METAL] Command buffer execution failed: Insufficient Memory"},
     Wording{failure, "ggml", "ggml", "allocating {requested} on device {device}: cudaMalloc failed: out of memory"},
     Wording{failure, "ggml", "ggml", "allocating {requested} on device {device}: hipMalloc failed: out of memory"},
     Wording{failure, "ggml", "ggml", "allocating {requested} on device {device}: aclrtMalloc failed"},
@@ -172,6 +177,7 @@ constexpr std::array wordings = {
             .part = part::compute},
     Wording{failure, "ggml", "ggml", "failed to allocate {gpu} buffer of size {requested}"},
     Wording{failure, "ggml", "ggml", "Device memory allocation of size {requested} failed"},
+    repeated("ggml", "ggml", "llama runner process no longer running: -1 cudaMalloc failed: out of memory"),
     Wording{failure, "ggml", "Metal in ggml", "Insufficient Memory (00000008:"},
     Wording{failure, "ggml", "Metal in ggml", "failed to allocate buffer, size = {requested}"},
     Wording{
@@ -189,10 +195,10 @@ constexpr std::array wordings = {
             "host"},
     Wording{failure, "vllm", "vLLM's KV cache",
             "({requested} KV cache is needed, which is larger than the available KV cache memory ({free})",
-            "estimated maximum model length is {suggested.}"},
+            "estimated maximum model length is {suggested.}\n<max seq len ({setting)}"},
     Wording{failure, "vllm", "vLLM's KV cache",
             ", {requested} KV cache is needed, which is larger than the available KV cache memory ({free})",
-            "estimated maximum model length is {suggested.}"},
+            "estimated maximum model length is {suggested.}\n<max seq len ({setting)}"},
     Wording{failure, "vllm", "vLLM's KV cache", "No available memory for the cache blocks"},
     Wording{failure, "vllm", "vLLM",
             "Free memory on device {*(}({#available}/{total}) on startup is less than desired GPU memory utilization",
@@ -208,7 +214,7 @@ constexpr std::array wordings = {
             "host"},
     Wording{failure, "sglang", "SGLang's KV cache", "is larger than the profiled value -"},
     repeated("sglang", "SGLang's KV cache", "Not enough memory. Please try to increase --mem-fraction-static"),
-    Wording{failure, "sglang", "SGLang", "alloc_req_slots runs out of memory"},
+    Wording{failure, "sglang", "SGLang's request slots", "alloc_req_slots runs out of memory"},
     Wording{failure, "sglang", "SGLang", "Prefill out of memory. Try to lower your batch size"},
     Wording{failure, "sglang", "SGLang", "Decode out of memory. Try to lower your batch size"},
     Wording{failure, "flashinfer", "FlashInfer's workspace",
@@ -219,9 +225,12 @@ constexpr std::array wordings = {
             "!falling back to pinned system memory"},
     Wording{failure, "triton", "Triton's pool",
             "Failed to allocate CUDA memory with byte size {requested} on GPU {device}"},
+    Wording{failure, "tgi", "Text Generation Inference", "Not enough memory to handle {setting_} total tokens"},
+    Wording{failure, "tgi", "Text Generation Inference", "Not enough memory to handle {setting_} prefill tokens"},
     Wording{failure, "tgi", "Text Generation Inference", "Not enough memory to handle"},
 
     // Libraries.
+    in_kernel("shared memory of a kernel", "uses too much shared data ({requested}, {limit} max)"),
     in_kernel("shared memory of a Triton kernel",
               "out of resource: shared memory, Required: {requested}, Hardware limit: {limit}"),
     in_kernel("shared memory of a Triton kernel",
@@ -250,6 +259,12 @@ constexpr std::array wordings = {
     Wording{failure, "onnxruntime", "ONNX Runtime's BFC arena",
             "Available memory of {free} is smaller than requested bytes of {requested}"},
     Wording{failure, "tensorrt", "TensorRT-LLM", "[TensorRT-LLM][ERROR] CUDA runtime error in", "!: out of memory"},
+    Wording{failure, "tensorrt", "TensorRT-LLM", "Executor creation failed due to insufficient GPU memory",
+            "Total GPU memory (GiB): {#total}\n"
+            "Free GPU memory before component creation attempt (GiB): {#available}"},
+    // It reads on the host what the driver was to map.
+    Wording{failure, "bitsandbytes", "managed memory in bitsandbytes", "Error out of memory at line",
+            "!managed pointers", "host"},
     Wording{failure, "bitsandbytes", "bitsandbytes", "Error out of memory at line"},
     Wording{failure, "tensorflow", "GPU driver", "Internal: out of memory"},
     Wording{failure, "paddle", "PaddlePaddle",
@@ -278,6 +293,11 @@ constexpr std::array wordings = {
     Wording{failure, "cuda", "GPU driver", "failed with error CUDA_ERROR_OUT_OF_MEMORY"},
     Wording{failure, "cuda", "torch_memory_saver", "[torch_memory_saver.cpp] CUresult error", "!result=2 file="},
     Wording{failure, "cuda", "GPU driver", "Error while calling cuda", "!code: 2, reason: out of memory"},
+    Wording{failure, "mxnet", "MXNet", "Check failed: err == cudaSuccess (2 vs. 0) Name:", "ErrStr:out of memory"},
+    Wording{failure, "cuda", "GPU driver", "== cudaSuccess (2 vs. 0)"},
+    Wording{failure, "cycles", "Cycles", "System is out of GPU memory"},
+    Wording{failure, "cycles", "Cycles", "System is out of GPU and shared host memory"},
+    Wording{failure, "cycles", "Cycles", "Out of memory in cu"},
     Wording{failure, "cuda", "GPU driver", "CUDA failure 2: out of memory", "GPU={device}"},
     Wording{failure, "cuda", "GPU driver", "HIP failure 2: out of memory", "GPU={device}"},
     Wording{failure, "cuda", "GPU driver", "Triton Error [CUDA]: out of memory"},
@@ -295,6 +315,11 @@ constexpr std::array wordings = {
     // Memory of the host, and what ended the job because of it.
     Wording{failure, "host", "NumPy", "Unable to allocate {requested} for an array with shape", {}, "host"},
     Wording{failure, "host", "Python", "MemoryError", "=", "host"},
+    Wording{
+        kill, "host", "the kernel's OOM killer", "oom-kill:constraint=CONSTRAINT_MEMCG", {}, "host", killer::cgroup},
+    Wording{kill, "host", "the kernel's OOM killer", "Memory cgroup out of memory: Killed process {*(}({program)}",
+            anon_memory, "host", killer::cgroup},
+    Wording{kill, "host", "the kernel's OOM killer", "Memory cgroup out of memory", {}, "host", killer::cgroup},
     Wording{kill, "host", "a Slurm job", "oom_kill event in StepId=", {}, "host", killer::slurm},
     Wording{kill, "host", "a Slurm job", "oom_kill events in StepId=", {}, "host", killer::slurm},
     Wording{kill, "host", "a Slurm job", "oom-kill event(s) in StepId=", {}, "host", killer::slurm},
@@ -308,7 +333,6 @@ constexpr std::array wordings = {
     Wording{kill, "host", "the kernel's OOM killer", "Killed process {*(}({program)}) total-vm", anon_memory, "host",
             killer::kernel},
     Wording{kill, "host", "the kernel's OOM killer", "Kill process {*(}({program)}) score", {}, "host", killer::kernel},
-    Wording{kill, "host", "the kernel's OOM killer", "Memory cgroup out of memory", {}, "host", killer::kernel},
     Wording{kill, "host", "the kernel's OOM killer", "invoked oom-killer", {}, "host", killer::kernel},
     Wording{kill, "host", "a Slurm job", "srun: error:", "!: Out Of Memory", "host", killer::slurm},
     Wording{kill, "host", "a Slurm job", "Exceeded job memory limit", {}, "host", killer::slurm},
@@ -317,12 +341,13 @@ constexpr std::array wordings = {
     Wording{kill, "host", "LSF", "TERM_MEMLIMIT: job killed after reaching", {}, "host", killer::lsf},
     Wording{kill, "host", "a systemd unit", "has been killed by the OOM killer", {}, "host", killer::systemd},
     Wording{kill, "host", "a systemd unit", "Failed with result 'oom-kill'", {}, "host", killer::systemd},
-    Wording{kill, "host", "systemd-oomd", "due to memory used ({used}) / total ({limit})", {}, "host", killer::systemd},
+    Wording{kill, "host", "systemd-oomd", "due to memory used ({used}) / total ({limit})", {}, "host", killer::oomd},
+    Wording{kill, "host", "systemd-oomd", "Killed {program_} due to memory pressure for /", {}, "host", killer::oomd},
     Wording{kill, "host", "a Kubernetes pod", "OOMKilled", {}, "host", killer::kubernetes},
     Wording{kill, "host", "a Kubernetes pod", "OOM Killed", "=", "host", killer::kubernetes},
     Wording{kill, "host", "a Kubernetes pod", "Reason: OOM Killed", {}, "host", killer::kubernetes},
     Wording{kill, "host", "a Kubernetes node", "The node was low on resource: memory", "was using {used}", "host",
-            killer::kubernetes},
+            killer::kubernetes_node},
     Wording{kill, "host", "a Ray node", "killed due to the node running low on memory",
             "was {used} / {limit}\nwas {.in use on the node} / {.memory of the node}\nmemory used={.held by the killed "
             "task}",
@@ -336,6 +361,8 @@ constexpr std::array wordings = {
     Wording{kill, "host", "a worker of the DataLoader", "Unexpected bus error encountered in worker",
             "!insufficient shared memory", "host", killer::shared_memory},
     of_shared_memory("workers are out of shared memory"),
+    of_shared_memory("NCCL WARN Error while creating shared memory segment", "NCCL", "(size {requested})"),
+    of_shared_memory("NCCL WARN Call to posix_fallocate failed : No space left on device", "NCCL"),
     Wording{kill, "host", "the host", "Killed", "=", "host", killer::signal},
     Wording{kill, "host", "the host", "exit code 137", {}, "host", killer::signal},
     Wording{kill, "host", "the host", "Exit Code: 137", {}, "host", killer::signal},
@@ -359,6 +386,7 @@ constexpr std::array wordings = {
 
     // The same failure once more, by whoever asked for the memory.
     repeated("ggml", "ggml", "unable to allocate {gpu} buffer", part::weights),
+    repeated("ggml", "ggml", "error loading model: unable to allocate backend buffer", part::weights),
     repeated("ggml", "ggml", "failed to allocate compute pp buffers", part::compute),
     repeated("ggml", "ggml", "failed to allocate compute tg buffers", part::compute),
     repeated("ggml", "ggml", "failed to allocate compute buffers", part::compute),
@@ -366,6 +394,7 @@ constexpr std::array wordings = {
     repeated("ggml", "ggml", "failed to allocate buffer for rs cache", part::kv_cache),
     repeated("ggml", "ggml", "vk::Device::allocateMemory: ErrorOutOfDeviceMemory"),
     repeated("ggml", "Ollama", "memory layout cannot be allocated"),
+    repeated("vllm", "vLLM", "CUDA out of memory occurred when warming up sampler", part::measuring),
     repeated("vllm", "vLLM", "CUDA out of memory occurred when"),
 };
 

@@ -280,12 +280,15 @@ enum class Anchor : std::uint8_t {
   sparse,
   statistics
 };
+constexpr std::string_view totals_words = "Total hbm usage >=";
+
 struct AnchorWords {
   Anchor anchor;
   std::string_view words;
 };
 constexpr std::array anchors = {
-    AnchorWords{Anchor::ran_out, "Ran out of memory"},
+    AnchorWords{Anchor::ran_out, "Ran out of memory in memory"},
+    AnchorWords{Anchor::ran_out, "Ran out of memory on"},
     AnchorWords{Anchor::allocation, "Allocation (size="},
     AnchorWords{Anchor::cores, "TPU TensorCore Hbm usage:"},
     AnchorWords{Anchor::early, "Aborting compilation early"},
@@ -358,7 +361,8 @@ class ReportFinder {
 }  // namespace
 
 bool may_have_report(std::string_view text) {
-  return std::any_of(anchors.begin(), anchors.end(),
+  return find_words(text, totals_words, 0) != npos ||
+         std::any_of(anchors.begin(), anchors.end(),
                      [&](const AnchorWords& each) { return find_words(text, each.words, 0) != npos; });
 }
 
@@ -371,6 +375,17 @@ std::vector<Report> find_reports(std::string_view text, std::size_t most) {
     if (!report) break;
     from = std::max(report->end, report->begin + 1);
     reports.push_back(std::move(*report));
+  }
+  // A text that begins within a report.
+  if (const std::size_t totals = reports.empty() ? find_words(text, totals_words, 0) : npos; totals != npos) {
+    WordCursor cursor(text, totals);
+    cursor.take(totals_words);
+    Report report;
+    report.memory_space = "hbm";
+    report.requested = cursor.take_size();
+    report.begin = report.end = totals;
+    report.headline = in_one_line(text.substr(totals, cursor.offset() - totals), reason_bytes_max);
+    if (report.requested) reports.push_back(std::move(report));
   }
   for (std::size_t i = 0; i < reports.size(); ++i) {
     if (reports[i].form != Form::compile) continue;

@@ -70,6 +70,8 @@ class TableReader {
           std::any_of(parts.begin(), parts.end(), [&](const Part& part) { return part.name == name; });
       if (!is_there) parts.push_back({std::string(name), size_in(*rest)});
       if (const auto fragmentation = after(*rest, "fragmentation (")) report_.fragmentation = size_in(*fragmentation);
+      if (const auto unpadded = after(*rest, "Unpadded (")) report_.unpadded = size_in(*unpadded);
+      if (const auto padded = after(*rest, "Padded (")) report_.padded = size_in(*padded);
       return;
     }
   }

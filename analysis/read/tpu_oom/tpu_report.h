@@ -72,6 +72,7 @@ struct Report {
   // For the form `compile`.
   MaybeBytes total_usage, requirement, output, output_shared;
   MaybeBytes fragmentation;  // Between the temporaries, which the compiler places at fixed offsets.
+  MaybeBytes unpadded, padded;  // All temporaries, without and with what tiles are filled up with.
   std::vector<Part> total_parts, program_parts;
   std::vector<Allocation> program_allocations, arguments_and_outputs;
   std::size_t begin = 0, end = 0;  // Bytes of the text: from the headline to the end of its figures.
