@@ -118,14 +118,22 @@ void replace(std::string& text, std::string_view words, std::string_view by) {
 
 }  // namespace
 
+namespace {
+
+std::string_view engine_of(const AdviceFacts& facts) {
+  return facts.failed.row.allocator == "Text Generation Inference" ? engine::tgi
+                                                                   : facts.failed.detail(failure_detail::engine);
+}
+
+}  // namespace
+
 bool has_engine_room(const AdviceFacts& facts) {
-  const std::string_view name = facts.failed.detail(failure_detail::engine);
+  const std::string_view name = engine_of(facts);
   return std::any_of(std::begin(rooms), std::end(rooms), [&](const RoomInEngine& each) { return each.engine == name; });
 }
 
 bool fill_engine_room(const AdviceFacts& facts, Advice& advice) {
-  const std::string_view name = facts.failed.detail(failure_detail::engine),
-                         part = facts.failed.detail(failure_detail::part);
+  const std::string_view name = engine_of(facts), part = facts.failed.detail(failure_detail::part);
   const auto room = std::find_if(std::begin(rooms), std::end(rooms), [&](const RoomInEngine& each) {
     return each.engine == name && (each.part == part || each.part.empty());
   });
@@ -148,9 +156,30 @@ bool fill_engine_room(const AdviceFacts& facts, Advice& advice) {
   return true;
 }
 
+namespace {
+
+// One request of the longest length needs more than the whole KV cache, which grows with the length.
+bool fill_length_of_cache(const AdviceFacts& facts, Advice& advice) {
+  constexpr std::uint64_t step = 16;  // vLLM's smallest block.
+  const auto length = decimal_of(facts.failed.detail(failure_detail::setting));
+  const FailureFacts& figures = facts.failed.figures;
+  if (!length || !figures.free_bytes || figures.requested_bytes <= *figures.free_bytes) return false;
+  const double share = static_cast<double>(*figures.free_bytes) / static_cast<double>(figures.requested_bytes);
+  const auto fits = static_cast<std::uint64_t>(*length * share * 0.998) / step * step;  // The figures are rounded.
+  if (fits == 0) return false;
+  advice.change = fmt::format("--max-model-len {}, or a slightly larger --gpu-memory-utilization", fits);
+  advice.why = fmt::format("{} more would be enough for {:.0f} tokens; the KV cache grows with the length.",
+                           text_from_bytes(figures.requested_bytes - *figures.free_bytes), *length);
+  if (share < 0.9) advice.change = fmt::format("--max-model-len {}", fits);
+  return true;
+}
+
+}  // namespace
+
 bool fill_vllm(const AdviceFacts& facts, Advice& advice) {
   if (is_start_of_engine(facts) || facts.failed.detail(failure_detail::part) == part::measuring) return false;
-  if (facts.failed.detail(failure_detail::suggested).empty()) return true;
+  Advice shorter;
+  if (facts.failed.detail(failure_detail::suggested).empty() && !fill_length_of_cache(facts, shorter)) return true;
   advice.change = "a larger --gpu-memory-utilization, or more GPUs (--tensor-parallel-size)";
   advice.why = "The KV cache then has more memory on each GPU.";
   advice.price = "Less memory is left for other processes, or it takes more GPUs.";
@@ -208,22 +237,6 @@ bool fill_engine_fraction(const AdviceFacts& facts, Advice& advice) {
   advice.why = fmt::format("{} would be left for the KV cache, if nothing else uses the device.",
                            text_from_bytes(share * all - taken));
   advice.price = "Less memory is left for other processes.";
-  return true;
-}
-
-// One request of the longest length needs more than the whole KV cache, which grows with the length.
-bool fill_length_of_cache(const AdviceFacts& facts, Advice& advice) {
-  constexpr std::uint64_t step = 16;  // vLLM's smallest block.
-  const auto length = decimal_of(facts.failed.detail(failure_detail::setting));
-  const FailureFacts& figures = facts.failed.figures;
-  if (!length || !figures.free_bytes || figures.requested_bytes <= *figures.free_bytes) return false;
-  const double share = static_cast<double>(*figures.free_bytes) / static_cast<double>(figures.requested_bytes);
-  const auto fits = static_cast<std::uint64_t>(*length * share * 0.998) / step * step;  // The figures are rounded.
-  if (fits == 0) return false;
-  advice.change = fmt::format("--max-model-len {}, or a slightly larger --gpu-memory-utilization", fits);
-  advice.why = fmt::format("{} more would be enough for {:.0f} tokens; the KV cache grows with the length.",
-                           text_from_bytes(figures.requested_bytes - *figures.free_bytes), *length);
-  if (share < 0.9) advice.change = fmt::format("--max-model-len {}", fits);
   return true;
 }
 
@@ -286,6 +299,9 @@ bool fill_ggml(const AdviceFacts& facts, Advice& advice) {
   } else if (part == part::compute) {
     advice.change =
         fmt::format("a smaller batch ({}) or context ({}), or {}", names.batch, names.context, fewer_layers);
+    // Half of the KV cache would make room.
+    if (facts.failed.account && facts.failed.account->cache_bytes / 2 >= facts.failed.figures.requested_bytes)
+      advice.change = fmt::format("a KV cache of 8 bits ({}), {}", names.cache, advice.change);
     advice.why =
         "The weights and the KV cache are there; these buffers grow with the batch, and without flash attention "
         "also with the context.";

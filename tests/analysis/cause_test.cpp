@@ -82,15 +82,15 @@ const std::vector<Case>& cases() {
          one.facts.framework = Framework::kernel;
          one.figures.limit_bytes = 64 * mib;
        }},
-      {"found by the compiler",
-       [](Failed& one) {
-         one.row.details.emplace_back(failure_detail::stage, failure_detail::compiler);
-         one.figures.limit_bytes = 64 * mib;
-       }},
       {"a size that cannot be",
        [](Failed& one) {
          one.row.reason = "Tried to allocate more than 1EB memory.";
          one.figures.requested_bytes = one.figures.needed_bytes = 0;
+       }},
+      {"found by the compiler",
+       [](Failed& one) {
+         one.row.details.emplace_back(failure_detail::stage, failure_detail::compiler);
+         one.figures.limit_bytes = 64 * mib;
        }},
       {"library that may lack something else",
        [](Failed& one) {
@@ -307,9 +307,17 @@ TEST(Advice, each_row_is_given_for_some_failure) {
        [](Failed& one) { one.row.details.emplace_back("padding of the listed buffers", "2.00 MiB"); });
   give(Framework::tpu, Cause::compile_time, [](Failed& one) { one.row.memory_space = "vmem"; });
   give(Framework::tpu, Cause::compile_time, [](Failed& one) { one.row.memory_space = "smem"; });
-  for (const Framework framework : {Framework::kernel, Framework::vllm, Framework::sglang, Framework::library,
-                                    Framework::ggml, Framework::paddle, Framework::pytorch_mps, Framework::pytorch_xpu})
+  for (const Framework framework :
+       {Framework::kernel, Framework::vllm, Framework::sglang, Framework::library, Framework::ggml, Framework::paddle,
+        Framework::pytorch_mps, Framework::tensorrt_llm, Framework::onnxruntime, Framework::driver_start})
     give(framework, Cause::too_big);
+  give(Framework::pytorch_xpu, Cause::driver_refused, [](Failed& one) { one.figures.requested_bytes = 4 * gib; });
+  give(Framework::ggml, Cause::driver_refused);
+  give(Framework::tpu, Cause::too_big);
+  give(Framework::pytorch, Cause::too_big,
+       [](Failed& one) { one.row.details.emplace_back(failure_detail::engine, engine::vllm); });
+  for (const char* allocator : {"Metal in MLX", "Cycles", "FlashInfer's workspace"})
+    give(Framework::unknown, Cause::unknown, [&](Failed& one) { one.row.allocator = allocator; });
   for (const Framework program : {Framework::tensorflow, Framework::jax_gpu, Framework::pytorch})
     give(Framework::library, Cause::outside_pool_starved, [&](Failed& one) { one.facts.program = program; });
   give(Framework::rmm, Cause::pool_limit);

@@ -175,8 +175,8 @@ TEST(HloText, names_without_signs_and_operands_with_shapes_are_the_same_module) 
 }
 
 TEST(HloText, comments_say_nothing) {
-  const std::string commented = "// made by a script {\n\n  // of = f32[4]\n" +
-                                replaced(loop_module, "%i = ", "// one = more {\n  %i = ");
+  const std::string commented =
+      "// made by a script {\n\n  // of = f32[4]\n" + replaced(loop_module, "%i = ", "// one = more {\n  %i = ");
   EXPECT_TRUE(hlo::looks_like_hlo_text(bytes_of(commented)));
   EXPECT_FALSE(hlo::looks_like_hlo_text(bytes_of("// HloModule m\nint main() {}\n")));
   const Read read = live_values_of(loop_module), same = live_values_of(commented);

@@ -21,8 +21,9 @@ Result<Source> read_printed(const std::string& text) {
 std::string answer_to(const std::string& text) {
   const auto source = read_printed(text);
   EXPECT_TRUE(source && source->trace) << text.substr(0, 200);
-  return source && source->trace ? text_from_document(describe_failures(*source->trace, {0, false}), {.shows_all = true})
-                                 : std::string();
+  return source && source->trace
+             ? text_from_document(describe_failures(*source->trace, {0, false}), {.shows_all = true})
+             : std::string();
 }
 
 void expect_says(const std::string& text, std::string_view words) {
@@ -98,38 +99,49 @@ TEST(LogGrowth, is_not_seen_in_what_goes_up_and_down_or_has_stopped) {
 TEST(LogGrowth, of_nvidia_smi_is_by_device_and_has_its_limit) {
   const std::string list =
       "timestamp, index, memory.used [MiB], memory.total [MiB]\n" + log_of(100, [](int i) {
-        return fmt::format("2026/01/02 10:00:00.100, 0, {} MiB, 24576 MiB\n2026/01/02 10:00:00.100, 1, 512 MiB, 24576 MiB",
-                           4000 + 20 * i);
+        return fmt::format(
+            "2026/01/02 10:00:00.100, 0, {} MiB, 24576 MiB\n2026/01/02 10:00:00.100, 1, 512 MiB, 24576 MiB",
+            4000 + 20 * i);
       });
-  expect_says(list, "Memory grows: 20.0 MiB more each printed line. At most 929 more printed lines fit below 24.0 GiB.");
+  expect_says(list,
+              "Memory grows: 20.0 MiB more each printed line. At most 929 more printed lines fit below 24.0 GiB.");
   const auto trace = read_printed(list)->trace;
   EXPECT_EQ(heaps_of(*trace).size(), 2U);
-  expect_says("| GPU  Name                 | Bus-Id          | Memory-Usage | GPU-Util |\n"
-              "|   3  Some card       On    | 00000000:3B:00.0 Off |            0 |\n"
-              "| N/A   45C    P0    65W / 300W |  12345MiB / 40960MiB |     99%      Default |\n",
-              "all processes, by nvidia-smi, GPU 3: 12.1 GiB in line 3.");
+  expect_says(
+      "| GPU  Name                 | Bus-Id          | Memory-Usage | GPU-Util |\n"
+      "|   3  Some card       On    | 00000000:3B:00.0 Off |            0 |\n"
+      "| N/A   45C    P0    65W / 300W |  12345MiB / 40960MiB |     99%      Default |\n",
+      "all processes, by nvidia-smi, GPU 3: 12.1 GiB in line 3 (of 40.0 GiB).");
+  expect_says(
+      "# gpu   pwr gtemp    sm   mem    fb  bar1\n# Idx     W     C     %     %    MB    MB\n"
+      "    0   111    83    25     7  2048     2\n    1   111    84    18     5  4096     2\n",
+      "all processes, by nvidia-smi, GPU 0: 2.00 GiB in line 3. all processes, by nvidia-smi, GPU 1: 4.00 GiB in "
+      "line 4.");
 }
 
 TEST(LogGrowth, figures_of_frameworks_are_read_as_what_they_are) {
-  expect_says("[Rank 0] (after 10 iterations) memory (MB) | allocated: 10240.5 | max allocated: 20480.0 | reserved: "
-              "21504.0 | max reserved: 21504.0\n",
-              "PyTorch's CUDA allocator: 10.0 GiB in line 1.");
-  expect_says("{'num_allocs': 12, 'bytes_in_use': 1073741824, 'peak_bytes_in_use': 3221225472, 'bytes_limit': "
-              "8589934592}\n",
-              "JAX's allocator: 1.00 GiB in line 1.");
+  expect_says(
+      "[Rank 0] (after 10 iterations) memory (MB) | allocated: 10240.5 | max allocated: 20480.0 | reserved: "
+      "21504.0 | max reserved: 21504.0\n",
+      "PyTorch's CUDA allocator: 10.0 GiB in line 1 (20.0 GiB at the peak; 21.0 GiB reserved).");
+  expect_says(
+      "{'num_allocs': 12, 'bytes_in_use': 1073741824, 'peak_bytes_in_use': 3221225472, 'bytes_limit': "
+      "8589934592}\n",
+      "JAX's allocator: 1.00 GiB in line 1 (3.00 GiB at the peak).");
   expect_says("{'bytes_in_use': 1073741824,\n 'bytes_limit': 8589934592,\n 'peak_bytes_in_use': 3221225472}\n",
-              "JAX's allocator: 1.00 GiB in line 1.");
-  expect_says("|===========================================================================|\n"
-              "|                  PyTorch CUDA memory summary, device ID 1                 |\n"
-              "|---------------------------------------------------------------------------|\n"
-              "|            CUDA OOMs: 0            |        cudaMalloc retries: 0         |\n"
-              "|===========================================================================|\n"
-              "|        Metric         | Cur Usage  | Peak Usage | Tot Alloc  | Tot Freed  |\n"
-              "|---------------------------------------------------------------------------|\n"
-              "| Allocated memory      |   2048 MiB |   3072 MiB |   5120 MiB |   3072 MiB |\n"
-              "|       from large pool |   2048 MiB |   3072 MiB |   5120 MiB |   3072 MiB |\n"
-              "| GPU reserved memory   |   4096 MiB |   4096 MiB |   4096 MiB |      0 B   |\n",
-              "PyTorch's CUDA allocator, GPU 1: 2.00 GiB in line 2.");
+              "JAX's allocator: 1.00 GiB in line 1 (3.00 GiB at the peak).");
+  expect_says(
+      "|===========================================================================|\n"
+      "|                  PyTorch CUDA memory summary, device ID 1                 |\n"
+      "|---------------------------------------------------------------------------|\n"
+      "|            CUDA OOMs: 0            |        cudaMalloc retries: 0         |\n"
+      "|===========================================================================|\n"
+      "|        Metric         | Cur Usage  | Peak Usage | Tot Alloc  | Tot Freed  |\n"
+      "|---------------------------------------------------------------------------|\n"
+      "| Allocated memory      |   2048 MiB |   3072 MiB |   5120 MiB |   3072 MiB |\n"
+      "|       from large pool |   2048 MiB |   3072 MiB |   5120 MiB |   3072 MiB |\n"
+      "| GPU reserved memory   |   4096 MiB |   4096 MiB |   4096 MiB |      0 B   |\n",
+      "PyTorch's CUDA allocator, GPU 1: 2.00 GiB in line 2 (3.00 GiB at the peak; 4.00 GiB reserved).");
   expect_says("2026-01-02 10:00:00 Epoch(train) [1][50/1000] lr: 1e-4 eta: 1:00:00 time: 0.5 memory: 5120 loss: 1.2\n",
               "PyTorch's CUDA allocator, the most so far: 5.00 GiB in line 1.");
   expect_says("ep 1 train, step 10, ctc 4.5, max_size:time 100, mem_usage:cuda:2 12.5GB, 0.5 sec/step\n",
@@ -140,9 +152,10 @@ TEST(LogGrowth, figures_of_frameworks_are_read_as_what_they_are) {
 
 TEST(LogGrowth, shares_of_the_kv_cache_are_bytes_where_its_size_is_known) {
   const std::string usage = log_of(20, [](int i) {
-    return fmt::format("INFO Avg prompt throughput: 0.0 tokens/s, Running: 4 reqs, GPU KV cache usage: {}.0%, Prefix "
-                       "cache hit rate: 0.0%",
-                       10 + i);
+    return fmt::format(
+        "INFO Avg prompt throughput: 0.0 tokens/s, Running: 4 reqs, GPU KV cache usage: {}.0%, Prefix "
+        "cache hit rate: 0.0%",
+        10 + i);
   });
   expect_says(usage, "vLLM's KV cache: 10 % in line 1, and 29 % in line 20.");
   const auto trace = read_printed("INFO Available KV cache memory: 10.00 GiB\n" + usage)->trace;
@@ -150,7 +163,8 @@ TEST(LogGrowth, shares_of_the_kv_cache_are_bytes_where_its_size_is_known) {
   for (const NamedHeap& heap : heaps_of(*trace))
     if (heap.name.find("KV cache") != std::string::npos) {
       is_found = true;
-      EXPECT_NEAR(static_cast<double>(trace->streams[0].peak(heap.key.heap).in_use_bytes), 2.9 * bytes_of_gib, 0.001 * bytes_of_gib);
+      EXPECT_NEAR(static_cast<double>(trace->streams[0].peak(heap.key.heap).in_use_bytes), 2.9 * bytes_of_gib,
+                  0.001 * bytes_of_gib);
     }
   EXPECT_TRUE(is_found);
 }

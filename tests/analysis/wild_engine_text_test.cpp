@@ -81,7 +81,8 @@ const std::vector<tests::WildText> engine_texts = {
      {"SGLang at its start (61.0 GiB, 17.0 GiB is left)"},
      {}},
     {"vLLM's words after PyTorch's",
-     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 960.00 MiB. GPU 0 has a total capacity of 15.77 GiB "
+     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 960.00 MiB. GPU 0 has a total capacity of 15.77 "
+     "GiB "
      "of which 30.00 MiB is free. Of the allocated memory 14.90 GiB is allocated by PyTorch, and 90.00 MiB is reserved "
      "by PyTorch but unallocated.\nThe above exception was the direct cause of the following exception:\n"
      "RuntimeError: CUDA out of memory occurred when warming up sampler with 256 dummy requests.\n",
@@ -95,32 +96,38 @@ const std::vector<tests::WildText> engine_texts = {
      {"is held by others", "7.00 MiB was free", "nvidia-smi"},
      {"not a lack of its memory", "dmesg"}},
     {"a full device with a rest in the pool",
-     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 30.00 MiB. GPU 0 has a total capacity of 40.00 GiB of "
-     "which 11.00 MiB is free. Including non-PyTorch memory, this process has 39.98 GiB memory in use. Of the allocated "
+     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 30.00 MiB. GPU 0 has a total capacity of 40.00 GiB "
+     "of "
+     "which 11.00 MiB is free. Including non-PyTorch memory, this process has 39.98 GiB memory in use. Of the "
+     "allocated "
      "memory 39.30 GiB is allocated by PyTorch, and 45.00 MiB is reserved by PyTorch but unallocated.\n",
      "too_big",
      {"The device is full: requested 30.0 MiB, and only 11.0 MiB of 40.0 GiB is free", "a smaller batch"},
      {"Fragmented", "expandable_segments", "donation"}},
     {"a limit of Apple's GPU",
-     "RuntimeError: MPS backend out of memory (MPS allocated: 7.00 GB, other allocations: 1.50 GB, max allowed: 9.00 GB). "
+     "RuntimeError: MPS backend out of memory (MPS allocated: 7.00 GB, other allocations: 1.50 GB, max allowed: 9.00 "
+     "GB). "
      "Tried to allocate 1.00 GB on private pool.\n",
      "pool_limit",
      {"its limit of 9.00 GiB: requested 1.00 GiB, and 7.00 GiB is in use, and 1.50 GiB outside of it"},
      {"unknown"}},
     {"an engine that finds too little free at its start",
-     "ValueError: Free memory on device cuda:0 (20.10/24.00 GiB) on startup is less than desired GPU memory utilization "
+     "ValueError: Free memory on device cuda:0 (20.10/24.00 GiB) on startup is less than desired GPU memory "
+     "utilization "
      "(0.9, 21.60 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes.\n",
      "too_big",
      {"requested 21.6 GiB, and 20.1 GiB was free", "--gpu-memory-utilization 0.83"},
      {"--max-model-len"}},
     {"an engine that counts in tokens",
-     "ValueError: The model's max seq len (8192) is larger than the maximum number of tokens that can be stored in KV cache "
+     "ValueError: The model's max seq len (8192) is larger than the maximum number of tokens that can be stored in KV "
+     "cache "
      "(5120). Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.\n",
      "unknown",
      {"5120", "--max-model-len 5120"},
      {"neither"}},
     {"old XLA under JAX",
-     "2020-01-02 10:00:00.000000: E external/org_tensorflow/tensorflow/compiler/xla/pjrt/client.cc:10] Execution of replica "
+     "2020-01-02 10:00:00.000000: E external/org_tensorflow/tensorflow/compiler/xla/pjrt/client.cc:10] Execution of "
+     "replica "
      "0 failed: Resource exhausted: Out of memory while trying to allocate 4294967296 bytes.\n",
      "unknown",
      {"Requested 4.00 GiB", "a smaller batch"},
@@ -131,6 +138,94 @@ const std::vector<tests::WildText> engine_texts = {
      "compile_time",
      {"a little more than the 1.00 MiB there"},
      {"donate", "checkpointing"}},
+    {"vLLM fails in PyTorch",
+     "(VllmWorker rank=1 pid=70) ERROR [x.py:1] torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 "
+     "GiB. GPU 1 has a total capacity of 24.00 GiB of which 600.00 MiB is free. Process 7 has 23.41 GiB memory in use. "
+     "Of the allocated memory 20.00 GiB is allocated by PyTorch, and 180.00 MiB is reserved by PyTorch but "
+     "unallocated.\nargs: gpu_memory_utilization=0.95, max_num_seqs=64\n",
+     "too_big",
+     {"--gpu-memory-utilization 0.90", "--max-num-seqs (32, for example)"},
+     {"checkpointing"}},
+    {"vLLM while it loads the weights",
+     "INFO vllm.engine starts\nTraceback (most recent call last):\n  File \"/x/worker.py\", line 9, in load_model\n    "
+     "f()\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 300.00 MiB. GPU 0 has a total capacity of "
+     "24.00 GiB of which 10.00 MiB is free.\n",
+     "too_big",
+     {"--tensor-parallel-size", "still loading the weights"},
+     {"a smaller --gpu-memory-utilization"}},
+    {"vLLM's sampler",
+     "RuntimeError: CUDA out of memory occurred when warming up sampler with 512 dummy requests. Please try lowering "
+     "`max_num_seqs` or `gpu_memory_utilization` when initializing the engine.\n",
+     "unknown",
+     {"a smaller --max-num-seqs"},
+     {"--tensor-parallel-size"}},
+    {"vLLM with a length and no estimate",
+     "ValueError: To serve at least one request with the model's max seq len (100000), (4.00 GiB KV cache is needed, "
+     "which is larger than the available KV cache memory (2.00 GiB).\n",
+     "unknown",
+     {"--max-model-len 49888", "needs 4.00 GiB, and 2.00 GiB is there"},
+     {"how much was free on the device"}},
+    {"SGLang with a large fraction",
+     "python -m sglang.launch_server --mem-fraction-static 0.92\nRuntimeError: Not enough memory. Please try to "
+     "increase --mem-fraction-static.\n",
+     "unknown",
+     {"more GPUs (--tp-size)"},
+     {"a larger --mem-fraction-static"}},
+    {"SGLang with fractions that were tried",
+     "With --mem-fraction-static 0.85 it is refused, with --mem-fraction-static 0.84 too.\nRuntimeError: Not enough "
+     "memory. Please try to increase --mem-fraction-static.\n",
+     "unknown",
+     {"several values"},
+     {"0.90"}},
+    {"SGLang's slots",
+     "It says that alloc_req_slots runs out of memory now and then.\nRuntimeError: alloc_req_slots runs out of memory. "
+     "Please set a smaller number for `--max-running-requests`.\n",
+     "unknown",
+     {"slots for requests", "line 2 of the log"},
+     {"--mem-fraction-static", "times: 2"}},
+    {"weights of llama.cpp",
+     "allocating 90000.00 MiB on device 0: cudaMalloc failed: out of memory\nalloc_tensor_range: failed to allocate "
+     "CUDA0 buffer of size 94371840000\nllama_model_load: error loading model: unable to allocate CUDA0 buffer\n",
+     "unknown",
+     {"for the weights", "fewer layers on the GPU (-ngl"},
+     {"smaller context (-c)", "-ctk"}},
+    {"buffers of Ollama",
+     "$ ollama run model\nError: llama runner process has terminated: cudaMalloc failed: out of "
+     "memory\nggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 838860800\n",
+     "unknown",
+     {"for the compute buffers", "num_ctx", "num_gpu"},
+     {"-ngl", "(1 of 2)"}},
+    {"a buffer that Vulkan refuses",
+     "ggml_vulkan: Device memory allocation of size 17179869184 failed.\nusing device Vulkan0 (Some GPU) (unknown id) "
+     "- 27336 MiB free\n",
+     "driver_refused",
+     {"although 26.7 GiB was free"},
+     {"smaller context"}},
+    {"MLX",
+     "std::runtime_error: [METAL] Command buffer execution failed: Insufficient Memory "
+     "(00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)\n",
+     "unknown",
+     {"Metal in MLX", "fewer bits"},
+     {"-ngl", "nvidia-smi"}},
+    {"Text Generation Inference",
+     "Not enough memory to handle 16000 total tokens with 2 prefill tokens. You need to decrease "
+     "`--max-batch-total-tokens`\n",
+     "unknown",
+     {"no room for 16000 tokens", "--max-batch-total-tokens (8000"},
+     {"nvidia-smi"}},
+    {"TensorRT-LLM's executor",
+     "[TRT-LLM] [E] Executor creation failed due to insufficient GPU memory.\n\nThe following component could not be "
+     "created: KV cache\nTotal GPU memory (GiB): 140.00\nFree GPU memory before component creation attempt (GiB): "
+     "100.00\n",
+     "unknown",
+     {"although 100 GiB was free", "free_gpu_memory_fraction"},
+     {"outside the framework's pool"}},
+    {"FlashInfer's workspace",
+     "RuntimeError: Failed to allocate memory for batch_prefill_tmp_v with size 435814400 and alignment 16 in "
+     "AlignedAllocator\n",
+     "unknown",
+     {"SGLANG_FLASHINFER_WORKSPACE_SIZE"},
+     {"nvidia-smi"}},
 };
 
 class WildEngineTexts : public testing::TestWithParam<tests::WildText> {};

@@ -101,7 +101,7 @@ const WildText wild_texts[] = {
      "model "
      "length is 22384. Try increasing `gpu_memory_utilization`.\n",
      "unknown",
-     {"--max-model-len 22384", "Requested 6.00 GiB", "4.10 GiB"},
+     {"--max-model-len 22384", "needs 6.00 GiB", "4.10 GiB"},
      {}},
     {"limit of the process",
      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 96.00 MiB. GPU 0 has a total capacity of 79.10 GiB "

@@ -209,8 +209,8 @@ void take_over(Finding& first, Finding&& again) {
                          (first.sentence->wording->kind == SentenceKind::refusal &&
                           !is_same(first.sentence->requested, again.sentence->requested)));
   // Prose tells of the exception that follows.
-  const bool is_told =
-      first.sentence && again.sentence && !first.sentence->is_exception && again.sentence->is_exception;
+  const bool is_told = first.sentence && again.sentence && first.sentence->begin > 0 && !first.sentence->is_exception &&
+                       again.sentence->is_exception;
   if (!is_other && !is_told) ++first.times;
   if (first.sentence && again.sentence) {
     if (first.sentence->wording->kind == SentenceKind::refusal && again.sentence->requested &&

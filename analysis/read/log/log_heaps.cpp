@@ -97,6 +97,26 @@ void LogHeaps::hold(std::uint32_t heap, const MaybeBytes& used) {
   held_[heap] = block.size;
 }
 
+namespace {
+
+// " (the pool has 12.1 GiB; 4.76 GiB at the peak; the device has 80.0 GiB)" of the last line.
+std::string others_text(const Series& series) {
+  std::string text;
+  const auto add = [&](StatusFigure figure, std::string_view words) {
+    const auto& bytes = series.last[figure];
+    if (!bytes || !series.last[used] || *bytes == *series.last[used]) return;
+    text += fmt::format("{}{}", text.empty() ? " (" : "; ", fmt::format(fmt::runtime(words), text_from_bytes(*bytes)));
+  };
+  add(most_used, "{} at the peak");
+  add(pool, "{} reserved");
+  if (!series.last[pool]) add(most_pool, "{} reserved at the peak");
+  add(available, "{} free");
+  add(total, "of {}");
+  return text.empty() ? text : text + ")";
+}
+
+}  // namespace
+
 std::optional<std::string> text_from_series(const Series& series) {
   const auto amount = [](const StatusSample& one) {
     const auto use = use_of(one);
@@ -119,7 +139,7 @@ std::optional<std::string> text_from_series(const Series& series) {
   const bool is_first = amount(*most) == amount(series.samples.front()), is_last = amount(*most) == amount(series.last);
   if (!is_first && !is_last) text += ", at most " + at(*most);
   if (series.lines > 1) text += ", and " + at(series.last);
-  return text + ".";
+  return text + others_text(series) + ".";
 }
 
 SeriesWriter::SeriesWriter(const Findings& findings, wire::StreamWriter& writer, LogHeaps& heaps)

@@ -179,8 +179,16 @@ bool is_closed(std::string_view text) {
   return text.find('}') != std::string_view::npos || text.find(")])") != std::string_view::npos;
 }
 
+// By commas, or by blanks where there are none.
 std::vector<std::string> cells_of(std::string_view line) {
   std::vector<std::string> cells;
+  if (line.find(',') == std::string_view::npos) {
+    while ((line = line.substr(std::min(line.find_first_not_of(" \r"), line.size()))) != "") {
+      cells.emplace_back(line.substr(0, line.find(' ')));
+      line.remove_prefix(cells.back().size());
+    }
+    return cells;
+  }
   for (std::size_t begin = 0; begin <= line.size();) {
     const std::size_t end = std::min(line.find(',', begin), line.size());
     std::string_view cell = line.substr(begin, end - begin);
@@ -321,6 +329,15 @@ bool StatusReader::take_row(std::string_view text, std::uint32_t speaker, const 
     rows_until_ = place.line + list_lines;
     return true;
   }
+  // nvidia-smi dmon: "# gpu   pwr gtemp    sm   mem    fb  bar1".
+  constexpr std::string_view first_of_dmon = "# gpu ";
+  if (const std::size_t at = text.find(first_of_dmon);
+      at != std::string_view::npos && at < first_of_dmon.size() && text.find(" fb ") != std::string_view::npos) {
+    columns_ = cells_of(text.substr(at + 2));
+    lines_wanted_ = list_lines;
+    rows_until_ = place.line + list_lines;
+    return true;
+  }
   if (place.line > rows_until_) return false;
   if (columns_.empty()) {
     if (const auto use = use_of_row(text)) {
@@ -338,7 +355,8 @@ bool StatusReader::take_row(std::string_view text, std::uint32_t speaker, const 
   std::optional<std::uint64_t> used, total;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const std::string with_unit = cells[i].find("iB") == std::string::npos ? cells[i] + "M" : cells[i];
-    if (columns_[i].starts_with("memory.used")) used = bytes_of(WordCursor(with_unit, 0).take_size());
+    if (columns_[i].starts_with("memory.used") || columns_[i] == "fb")
+      used = bytes_of(WordCursor(with_unit, 0).take_size());
     if (columns_[i].starts_with("memory.total")) total = bytes_of(WordCursor(with_unit, 0).take_size());
     if (columns_[i] == "index" || columns_[i] == "gpu")
       if (const auto number = number_at(cells[i]))

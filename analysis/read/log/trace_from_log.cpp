@@ -368,11 +368,21 @@ class LogWriter {
   }
 
   void note_series() {
+    constexpr std::size_t named_max = 8;
+    std::string texts;
+    std::size_t named = 0, others = 0;
+    std::uint64_t lines = 0;
     for (const Series& series : findings_.series) {
       const auto text = text_from_series(series);
-      if (text)
-        out_.trace().import.add("memory_lines", Severity::info, static_cast<std::int64_t>(series.lines), {}, *text);
+      if (!text) continue;
+      lines += series.lines;
+      if (named++ < named_max)
+        texts += (texts.empty() ? "" : " ") + *text;
+      else
+        ++others;
     }
+    if (others > 0) texts += fmt::format(" And {}.", text_from_count_of(others, "other"));
+    if (lines > 0) out_.trace().import.add("memory_lines", Severity::info, static_cast<std::int64_t>(lines), {}, texts);
   }
 
   const Findings& findings_;

@@ -46,6 +46,7 @@ constexpr Trigger triggers[] = {
     {"code", {" 137", "= -9", ": -9"}, false, 16},  // exit code 137
     {"reso", {"t of", "ut o", "out "}, true, 8},    // out of resource: shared memory
     {"aded", {" lay", "laye", "ayer"}, false, 16},  // offloaded 33/33 layers
+    {"pool", {" siz"}, false, 4},                   // maximum pool size exceeded
     {"d da", {"hare"}, true, 8},                    // uses too much shared data
     {"ice=", {"cuda", "rocm", "vulk"}, false, 8},   // device=CUDA0 size=
 };

@@ -422,8 +422,10 @@ std::optional<Sentence> find_mention_of_lack(std::string_view text) {
   constexpr std::size_t bytes_max = 300;
   constexpr std::string_view lacks[] = {"out of", "insufficient", "not enough", "outofmemory", "out_of_memory"};
   // Advice, questions, code and what has not happened.
-  constexpr std::string_view others[] = {"avoid", "prevent", " if ", "might",  " may ",  "could ", "except ",
-                                         "catch", "#define", "enum", "handle", "class ", "def ",   "no out of memory"};
+  constexpr std::string_view others[] = {"avoid", "prevent", " if ", "might",  " may ",  "could ",    "except ",
+                                         "catch", "#define", "enum", "handle", "class ", "def ",      "raise ",
+                                         "about", "fix",     "page", "grep",   "# ",     "oom-score", "how ",
+                                         "never", " when ",  "?",    "example"};
   constexpr std::size_t words_between = 24;  // "out of GPU and shared host memory"
   if (text.size() > bytes_max) return std::nullopt;
   const std::string folded = lower(text);
