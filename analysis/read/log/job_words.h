@@ -12,7 +12,7 @@ namespace hbmscope::log {
 
 class JobWords {
  public:
-  // Any piece of the log, cut at line ends.
+  // Any piece of the log, cut at line ends: the beginning, and what stands before a failure.
   void look(std::string_view text);
   // Lines that speak of memory, and those of tracebacks: only their words for a framework count.
   void look_at_line(std::string_view line);

@@ -196,7 +196,6 @@ void LogReader::take_line(std::string_view printed) {
   const bool is_of_others = sentence && tpu_oom::may_have_report(sentence->wording->anchor);
   const bool is_of_tpu = take_tpu(text, speaker, has_trigger && !is_of_others);
   words_.look_at_line(text);
-  if (place_.byte >= words_bytes) words_.look(text);
   if (is_of_tpu) sentence.reset();
   bool is_said = sentence.has_value();
   if (sentence)
@@ -460,6 +459,7 @@ std::vector<TracebackFrame> LogReader::frames_before(std::uint32_t speaker, Sent
   constexpr std::size_t near = 12;
   for (std::size_t i = lines.size() - std::min(near, lines.size()); i < lines.size(); ++i) {
     words_.look_at_line(lines[i]);
+    words_.look(lines[i]);
     // The driver pins memory of the host, and says no more than of its own.
     const bool is_pinned =
         lines[i].find("pin_memory=True") != std::string::npos || lines[i].find(".pin_memory()") != std::string::npos;
