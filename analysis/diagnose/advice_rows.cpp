@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "analysis/diagnose/advice.h"
+#include "analysis/diagnose/device_advice.h"
 #include "analysis/diagnose/device_budget.h"
 #include "analysis/diagnose/engine_advice.h"
 #include "analysis/diagnose/growth.h"
@@ -142,165 +143,6 @@ bool is_of_unknown(const AdviceFacts& facts, Advice&) {
   return facts.failed.program == Framework::unknown && facts.failed.row.allocator.find("TensorRT") == std::string::npos;
 }
 
-bool is_of_mlx(const AdviceFacts& facts, Advice&) {
-  return facts.failed.row.allocator.find("MLX") != std::string::npos;
-}
-bool is_of_flashinfer(const AdviceFacts& facts, Advice&) {
-  return facts.failed.row.allocator.find("FlashInfer") != std::string::npos;
-}
-bool is_of_cycles(const AdviceFacts& facts, Advice&) {
-  return facts.failed.row.allocator == "Cycles";
-}
-
-// What lists the users of a device.
-std::string_view lister_of(const AdviceFacts& facts) {
-  if (facts.failed.framework == Framework::pytorch_npu) return "npu-smi info";
-  if (facts.failed.framework == Framework::pytorch_xpu) return "xpu-smi";
-  return facts.failed.row.allocator.find("HIP") != std::string::npos ? "rocm-smi" : "nvidia-smi";
-}
-
-// What helps against each of what ends jobs for lack of host memory.
-struct HostChange {
-  std::string_view killer, change;
-};
-constexpr HostChange host_changes[] = {
-    {killer::slurm, "more host memory for the job (sbatch --mem), or fewer tasks on a node"},
-    {killer::lsf, "more host memory for the job (bsub -M, -R rusage[mem=...])"},
-    {killer::cgroup,
-     "a higher memory limit of the container or job (docker run --memory, resources.limits.memory, sbatch --mem)"},
-    {killer::kubernetes, "a higher memory limit of the container (resources.limits.memory)"},
-    {killer::kubernetes_node,
-     "resources.requests.memory of what the pod needs, so that it gets a node with that much; or a larger node"},
-    {killer::systemd, "a higher MemoryMax= of the systemd unit"},
-    {killer::oomd,
-     "run it in a unit of its own (systemd-run --user --scope -p ManagedOOMMemoryPressure=auto COMMAND), or hold less"},
-    {killer::ray, "more memory for the task (ray.remote(memory=...)), fewer tasks at once on a node, or a larger node"},
-    {killer::shared_memory,
-     "a larger /dev/shm (docker run --shm-size=8g or --ipc=host; in Kubernetes an emptyDir with medium: Memory)"},
-};
-
-bool fill_host_memory(const AdviceFacts& facts, Advice& advice) {
-  const std::string_view by = facts.failed.detail(failure_detail::killer);
-  const std::string& allocator = facts.failed.row.allocator;
-  for (const HostChange& each : host_changes)
-    if (each.killer == by) advice.change = each.change;
-  if (allocator == "XLA's host allocator" || allocator.ends_with("_host_bfc")) {
-    advice.change =
-        "a larger pool of pinned memory: XLA_PJRT_GPU_HOST_MEMORY_LIMIT_GB in JAX, TF_GPU_HOST_MEM_LIMIT_IN_MB in "
-        "TensorFlow (64 GB unless it is set)";
-    advice.why = "Copies between host and device go through it.";
-  } else if (allocator.find("pinned") != std::string::npos || allocator.find("managed") != std::string::npos) {
-    advice.change =
-        "less pinned or managed memory at once, or more memory and locked memory (ulimit -l) for the process";
-  }
-  // Its workers are processes, each with its own memory.
-  const bool has_workers =
-      facts.failed.program == Framework::pytorch || allocator.find("DataLoader") != std::string::npos;
-  if (has_workers && by != killer::ray) advice.change += ", or fewer DataLoader workers";
-  return true;
-}
-
-bool is_of_four_gib(const AdviceFacts& facts, Advice&) {
-  return facts.failed.figures.requested_bytes >= std::uint64_t{4} << 30;
-}
-
-bool fill_driver_refused(const AdviceFacts& facts, Advice& advice) {
-  const Framework framework = facts.failed.framework;  // Said above.
-  if ((framework == Framework::pytorch_xpu && is_of_four_gib(facts, advice)) || framework == Framework::ggml)
-    return false;
-  if (!facts.failed.is_of_windows()) return true;
-  advice.change = "a larger page file, and in WSL a larger memory= in .wslconfig; less pinned memory";
-  advice.why = "On Windows, and in WSL, the driver needs memory of the host for each allocation on the GPU.";
-  return true;
-}
-
-// The limit that the kernel would need, in whole MiB.
-bool fill_vmem_limit(const AdviceFacts& facts, Advice& advice) {
-  const FailureFacts& figures = facts.failed.figures;
-  if (facts.failed.row.memory_space != "vmem" || figures.requested_bytes == 0) return false;
-  constexpr std::uint64_t mib = std::uint64_t{1} << 20;
-  const std::uint64_t wanted = (figures.requested_bytes + mib - 1) / mib;
-  advice.change = fmt::format(
-      "compiler_params=pltpu.CompilerParams(vmem_limit_bytes={} * 2**20) in pallas_call, or {}={} in LIBTPU_INIT_ARGS",
-      wanted, "--xla_tpu_scoped_vmem_limit_kib", wanted * 1024);
-  return true;
-}
-
-bool fill_shapes(const AdviceFacts& facts, Advice& advice) {
-  if (facts.failed.figures.stack == 0) advice.change = "look at the shapes of the operation that failed";
-  return true;
-}
-
-// What a limit of Apple's driver or of PyTorch leaves unused of the machine isn't known.
-bool fill_watermark(const AdviceFacts& facts, Advice& advice) {
-  const auto used = facts.failed.row.used_bytes, limit = facts.failed.figures.limit_bytes;
-  const std::uint64_t others = facts.failed.elsewhere ? facts.failed.elsewhere->bytes : 0;
-  if (!used || !limit || clamped_sum(*used, others) <= *limit) return true;
-  advice.change = "a smaller model, batch or input; else " + advice.change;
-  advice.why = fmt::format("{} is in use already, {} more than the limit.", text_from_bytes(clamped_sum(*used, others)),
-                           text_from_bytes(clamped_sum(*used, others) - *limit));
-  return true;
-}
-
-bool fill_padding(const AdviceFacts& facts, Advice& advice) {
-  const auto& details = facts.failed.row.details;
-  const auto found =
-      std::find_if(details.begin(), details.end(), [](const auto& one) { return one.first.starts_with("padding"); });
-  if (found == details.end()) return false;
-  advice.why = fmt::format("{} of the program is padding to tiles.", found->second);
-  return true;
-}
-
-bool fill_pool_size(const AdviceFacts& facts, Advice& advice) {
-  if (facts.failed.row.reason.find("Exceeded memory limit") == std::string::npos) return true;
-  advice.change = "a larger allocation_limit of the LimitingResourceAdaptor, or none";
-  advice.why = "That limit refused the request.";
-  return true;
-}
-
-bool is_of_vmem(const AdviceFacts& facts, Advice&) {
-  return facts.failed.row.memory_space == "vmem";
-}
-bool is_of_smem(const AdviceFacts& facts, Advice&) {
-  return facts.failed.row.memory_space == "smem";
-}
-bool is_of_hbm(const AdviceFacts& facts, Advice&) {
-  return facts.failed.row.memory_space.empty() || facts.failed.row.memory_space == "hbm";
-}
-
-// A program, and not an array that was put on the device.
-bool is_of_program(const AdviceFacts& facts, Advice& advice) {
-  return is_of_hbm(facts, advice) &&
-         (facts.cause == Cause::compile_time || !facts.failed.detail(failure_detail::stage).empty() ||
-          !facts.failed.detail(failure_detail::program).empty());
-}
-
-bool fill_donation(const AdviceFacts& facts, Advice& advice) {
-  const std::string_view arguments = facts.failed.detail(failure_detail::arguments);
-  if (!is_of_program(facts, advice) || arguments.starts_with("0 ")) return false;
-  if (facts.failed.program == Framework::pytorch) return false;
-  if (!arguments.empty()) advice.why = fmt::format("The arguments are {}. {}", arguments, advice.why);
-  return true;
-}
-
-// What is missing on a TPU, or in its compiler's plan: the first thing to know.
-std::string missing_on_tpu(const AdviceFacts& facts);
-
-bool fill_arrays(const AdviceFacts& facts, Advice& advice) {
-  Advice none;
-  if (!is_of_hbm(facts, advice) || is_of_program(facts, none)) return false;
-  advice.why = missing_on_tpu(facts) + advice.why;
-  return true;
-}
-
-bool fill_temporaries(const AdviceFacts& facts, Advice& advice) {
-  if (!is_of_program(facts, advice)) return false;
-  if (facts.failed.program == Framework::pytorch)
-    advice.change = "a smaller batch, or checkpointing the layers (torch_xla.utils.checkpoint)";
-  advice.why = missing_on_tpu(facts) + advice.why;
-  return true;
-}
-
 bool fill_smaller_pool(const AdviceFacts& facts, Advice& advice) {
   if (facts.failed.program != Framework::jax_gpu) return false;
   if (const auto now = fraction_of(facts))
@@ -350,17 +192,6 @@ bool fill_other_processes(const AdviceFacts& facts, Advice& advice) {
   return false;
 }
 
-// The most that there can be: of the pool, else of the device.
-std::optional<std::uint64_t> most_of(const AdviceFacts& facts) {
-  return facts.failed.figures.limit_bytes ? facts.failed.figures.limit_bytes : facts.failed.device_bytes;
-}
-
-bool is_larger_than_all(const AdviceFacts& facts) {
-  const auto most = most_of(facts);
-  return facts.cause == Cause::too_big && most && facts.failed.figures.needed_bytes > *most &&
-         facts.failed.framework != Framework::tpu;
-}
-
 bool fill_larger_than_all(const AdviceFacts& facts, Advice& advice) {
   if (!is_larger_than_all(facts)) return false;
   const FailureFacts& figures = facts.failed.figures;
@@ -376,33 +207,9 @@ bool fill_larger_than_all(const AdviceFacts& facts, Advice& advice) {
   return true;
 }
 
-// What is missing although all that is free could be used. 0 if nothing is missing, or it is unknown.
-std::uint64_t missing_bytes(const AdviceFacts& facts) {
-  const FailureFacts& figures = facts.failed.figures;
-  if (is_larger_than_all(facts) || !(figures.free_bytes || figures.is_of_driver)) return 0;
-  if (facts.failed.is_all_full()) return figures.needed_bytes - std::min(figures.needed_bytes, *figures.driver_bytes);
-  const std::uint64_t there =
-      clamped_sum(figures.free_bytes.value_or(0), facts.cause == Cause::too_big ? figures.driver_bytes.value_or(0) : 0);
-  return figures.needed_bytes - std::min(figures.needed_bytes, there);
-}
-
-std::string missing_on_tpu(const AdviceFacts& facts) {
-  const FailureFacts& figures = facts.failed.figures;
-  std::uint64_t missing = missing_bytes(facts);
-  if (facts.cause == Cause::compile_time && figures.limit_bytes)
-    missing = figures.requested_bytes - std::min(figures.requested_bytes, *figures.limit_bytes);
-  return missing == 0 ? std::string() : fmt::format("{} more must be free. ", text_from_bytes(missing));
-}
-
 bool is_more_than_held(const AdviceFacts& facts) {
   const auto used = facts.failed.row.used_bytes;
   return facts.failed.figures.is_of_driver && used && missing_bytes(facts) > *used;
-}
-
-bool fill_paddle(const AdviceFacts& facts, Advice& advice) {
-  if (const std::uint64_t missing = missing_bytes(facts); missing > 0)
-    advice.why = fmt::format("{} more must be free. {}", text_from_bytes(missing), advice.why);
-  return true;
 }
 
 bool fill_more_than_held(const AdviceFacts& facts, Advice& advice) {
@@ -414,11 +221,6 @@ bool fill_more_than_held(const AdviceFacts& facts, Advice& advice) {
                    : fmt::format("Even after releasing everything that this process holds ({}), {} would be missing.",
                                  text_from_bytes(used), text_from_bytes(missing));
   return true;
-}
-
-// A batch of one, as the text may say, can't be smaller.
-std::string_view less_of(const AdviceFacts& facts) {
-  return facts.failed.detail("batch_size") == "1" ? "smaller or shorter inputs" : "a smaller batch";
 }
 
 bool fill_hold_less(const AdviceFacts& facts, Advice& advice) {
@@ -525,7 +327,8 @@ constexpr AdviceRow advice_rows[] = {
      "Scalar memory holds what kernels fetch in advance, such as tables of pages.", "", rule, false, is_of_smem},
     {"arrays", tpu, on_tpu, "free the arrays that earlier work left on the device (del, or a new process)",
      "An array stays there as long as a variable refers to it.", "", rule, false, fill_arrays},
-    {"temporaries", tpu, on_tpu, "a smaller batch, or checkpointing the layers (jax.checkpoint)",
+    {"temporaries", tpu, on_tpu,
+     "a smaller batch, or checkpointing the layers (jax.checkpoint, torch_xla.utils.checkpoint)",
      "Checkpointed activations are computed again in the backward pass instead of being kept.",
      "The backward pass takes longer.", rule, false, fill_temporaries},
     {"donation", tpu, on_tpu, "donate the arguments that the outputs replace (jax.jit(..., donate_argnums=...))",
@@ -534,7 +337,7 @@ constexpr AdviceRow advice_rows[] = {
     {"devices", tpu, on_tpu, "sharding over more devices", "Each device then holds a part of the arrays.",
      "It takes more devices.", rule, false, is_of_hbm},
     {"blocks", set_of(Framework::kernel), any_cause, "smaller block sizes, or a smaller num_stages",
-     "A kernel's shared memory grows with both.", "The kernel may become slower.", rule, false, nullptr},
+     "A kernel's shared memory grows with both.", "The kernel may become slower.", rule, false, fill_blocks},
     {"vllm", set_of(Framework::vllm), any_cause & ~set_of(Cause::held_elsewhere),
      "a smaller --max-model-len, or more GPUs (--tensor-parallel-size)", "Either needs less memory on each GPU.",
      "Requests must be shorter, or it takes more GPUs.", rule, false, fill_vllm},
@@ -611,16 +414,19 @@ Advice general_advice(const AdviceFacts& facts) {
   if (facts.failed.framework == Framework::tpu) {
     advice.change = "a smaller batch, or fewer arrays that earlier work left on the device";
     advice.why = "An array stays there as long as a variable refers to it.";
-  } else if (facts.failed.figures.requested_bytes > 0 && facts.failed.figures.requested_bytes < little) {
-    advice.change =
-        "free what else is on the device (what earlier work left there, other processes), or use another one";
+  } else if (const std::uint64_t wanted = facts.failed.figures.requested_bytes;
+             wanted > 0 && wanted < little && !facts.failed.row.used_bytes) {
+    advice.change = fmt::format("free what is on the device (what earlier work left there, other processes), or {}",
+                                less_of(facts));
     advice.why =
-        fmt::format("The request is small, so others hold the memory; {} shows who uses the device.", lister_of(facts));
+        fmt::format("The request is small, so the device was full already; {} shows who uses it.", lister_of(facts));
   } else {
     advice.change = fmt::format("{}, or a device that nothing else uses", facts.failed.detail("batch_size") == "1"
                                                                               ? "smaller or shorter inputs"
                                                                               : "a smaller batch or input");
-    advice.why = fmt::format("{} shows who uses the device.", lister_of(facts));
+    advice.why = facts.failed.row.used_bytes
+                     ? fmt::format("The pool itself has {} in use.", text_from_bytes(*facts.failed.row.used_bytes))
+                     : fmt::format("{} shows who uses the device.", lister_of(facts));
   }
   return advice;
 }

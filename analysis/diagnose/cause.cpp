@@ -182,7 +182,8 @@ constexpr Rung ladder[] = {
        // What is unused in the pool, in pieces, would be enough: then it is these.
        const bool is_in_pieces = one.figures.free_bytes && one.figures.pool_bytes &&
                                  one.figures.needed_bytes <= *one.figures.free_bytes &&
-                                 *one.figures.free_bytes >= *one.figures.pool_bytes / 16;
+                                 *one.figures.free_bytes >= *one.figures.pool_bytes / 16 && one.figures.driver_bytes &&
+                                 *one.figures.driver_bytes / 4 < one.figures.needed_bytes;
        return is_of_text(one) && asks && one.has_device_room() && !is_in_pieces;
      }},
     {"room at the other end", Cause::wrong_end,

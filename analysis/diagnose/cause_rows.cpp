@@ -106,7 +106,7 @@ bool has_tokens(const CauseFacts& facts) {
   return facts.row.allocator == "Text Generation Inference" && !facts.detail(failure_detail::setting).empty();
 }
 std::string tokens_of_tgi_sentence(const CauseFacts& facts) {
-  return fmt::format("Beside the weights there is no room for {} tokens at once.",
+  return fmt::format("Next to the weights there is no room for {} tokens at once.",
                      facts.detail(failure_detail::setting));
 }
 
@@ -120,7 +120,15 @@ std::string unknown_sentence(const CauseFacts& facts) {
     return "The driver could not start: it ran out of memory before the program requested any.";
   if (has_tokens(facts)) return tokens_of_tgi_sentence(facts);
   if (facts.row.allocator == "SGLang's request slots")
-    return "All of SGLang's slots for requests were in use. Memory of a device is not short.";
+    return "SGLang had too few free slots for requests. Memory of a device is not short.";
+  if (const std::string_view wanted = facts.detail(failure_detail::setting),
+      room = facts.detail(failure_detail::suggested);
+      facts.framework == Framework::sglang && !wanted.empty())
+    return room.empty()
+               ? fmt::format("SGLang's KV cache could not take {} more tokens.", wanted)
+               : fmt::format("SGLang's KV cache could not take {} more tokens, of which {} are free.", wanted, room);
+  if (facts.row.reason.find("profiled value -") != std::string::npos)
+    return "Nothing is left for SGLang's KV cache: the weights need more than its part of the device.";
   if (facts.row.line && figures.requested_bytes == 0 && figures.driver_bytes)
     return fmt::format(
         "{} ran out of memory although {} was free on the device; the text does not say how much was "
@@ -304,7 +312,8 @@ struct Kill {
 constexpr Kill kills[] = {
     {killer::signal,
      "The job was killed (SIGKILL), most often because memory of the host (RAM) ran out; the text does not say so."},
-    {killer::data_loader, "A worker of the DataLoader was killed because memory of the host (RAM) ran out."},
+    {killer::data_loader,
+     "A worker of the DataLoader was killed (SIGKILL), most often because memory of the host (RAM) ran out."},
     {killer::shared_memory, "{} found too little shared memory of the host (/dev/shm)."},
     {killer::cgroup,
      "The job went beyond the host memory (RAM) that its container or batch job may use, and was killed."},
@@ -391,10 +400,14 @@ std::string driver_refused_sentence(const CauseFacts& facts) {
 
 std::string shared_memory_sentence(const CauseFacts& facts) {
   const FailureFacts& figures = facts.figures;
+  const auto limit = figures.limit_bytes;
+  const auto text_of = [&](std::uint64_t bytes) {
+    const bool is_close = limit && text_from_bytes(*limit) == text_from_bytes(figures.requested_bytes);
+    return is_close ? exact_text_from_bytes(signed_from(bytes)) : text_from_bytes(bytes);
+  };
   return fmt::format(
       "The kernel needs {} of shared memory for a block of threads{}. Memory of the device is not short.",
-      requested_text(facts),
-      figures.limit_bytes ? ", and a multiprocessor has " + text_from_bytes(*figures.limit_bytes) : "");
+      text_of(figures.requested_bytes), limit ? ", and a multiprocessor has " + text_of(*limit) : std::string());
 }
 
 std::string impossible_size_sentence(const CauseFacts& facts) {

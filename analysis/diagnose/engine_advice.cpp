@@ -80,17 +80,17 @@ constexpr RoomInEngine rooms[] = {
      "It was still loading the weights, which no fraction of the device makes smaller."},
     {engine::vllm, part::measuring, "a smaller --max-num-seqs{seqs}, --max-num-batched-tokens or --max-model-len",
      "Before it sizes its KV cache, vLLM runs the largest batch once."},
-    {engine::vllm, part::graphs, "{}, or --enforce-eager", "CUDA graphs take memory beside the KV cache."},
+    {engine::vllm, part::graphs, "{}, or --enforce-eager", "CUDA graphs take memory outside of the KV cache."},
     {engine::vllm, "", "{}, or fewer requests at once (--max-num-seqs{seqs})",
      "Weights and KV cache fill that part of the device, and what requests need must fit in the rest."},
     {engine::sglang, part::weights, "more GPUs (--tp-size), or a quantized model",
      "It was still loading the weights, which no fraction of the device makes smaller."},
     {engine::sglang, part::graphs, "{}, or a smaller --cuda-graph-max-bs",
-     "CUDA graphs take memory beside the weights and the KV cache."},
+     "CUDA graphs take memory outside of the weights and the KV cache."},
     {engine::sglang, "", "{}, or a smaller --chunked-prefill-size or --max-running-requests",
      "Weights and KV cache take that part of the device, and activations and graphs must fit in the rest."},
     {engine::tgi, "", "a smaller --max-batch-total-tokens{total} or --max-batch-prefill-tokens{prefill}, or --quantize",
-     "The KV cache of all tokens and the prefill need memory beside the weights."},
+     "The KV cache of all tokens and the prefill need memory in addition to the weights."},
     {engine::comfyui, "", "a smaller image or batch, or --lowvram",
      "ComfyUI then keeps models that are not in use in memory of the host."},
 };
@@ -190,6 +190,12 @@ bool fill_sglang(const AdviceFacts& facts, Advice& advice) {
   if (facts.failed.row.allocator == "SGLang's request slots") {
     advice.change = "a smaller --max-running-requests; if that was tried, a newer SGLang";
     advice.why = "It is a number of requests, and no lack of memory.";
+    advice.price.clear();
+    return true;
+  }
+  if (facts.failed.row.reason.find("Try to lower your batch size") != std::string::npos) {
+    advice.change = "fewer requests at once (--max-running-requests), or a smaller --page-size";
+    advice.why = "The KV cache is handed out in pages, and those that are partly used serve no other request.";
     advice.price.clear();
     return true;
   }
@@ -310,8 +316,10 @@ bool fill_ggml(const AdviceFacts& facts, Advice& advice) {
                                 fewer_layers);
     advice.why = "The KV cache grows with the context.";
   } else if (facts.failed.figures.requested_bytes == 0 && !facts.failed.account) {
-    advice.change = fmt::format("see what else uses the device (nvidia-smi); then {}, or a smaller context ({})",
-                                fewer_layers, names.context);
+    const bool is_of_apple = facts.failed.row.allocator.find("Metal") != std::string::npos;
+    advice.change = fmt::format("{}{}, or a smaller context ({})",
+                                is_of_apple ? "" : "see what else uses the device (nvidia-smi); then ", fewer_layers,
+                                names.context);
     advice.why = "The text doesn't say what the memory was for.";
   } else {
     advice.change = fmt::format("a smaller context ({}) or batch ({}), a KV cache of 8 bits ({}), or {}", names.context,

@@ -1,5 +1,5 @@
-// What would help engines that serve models: the values of their own settings that follow from their figures. Fills rows
-// of the table of advice (advice_rows.cpp).
+// What would help engines that serve models: the values of their own settings that follow from their figures. Fills
+// rows of the table of advice (advice_rows.cpp).
 #pragma once
 
 #include "analysis/diagnose/advice.h"

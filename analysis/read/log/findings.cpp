@@ -247,6 +247,14 @@ void add_sentence(Finding& dump, Finding&& said) {
   if (dump.frames.empty()) dump.frames = std::move(said.frames);
 }
 
+// A list of chunks that is cut off at both ends, after the sentence that says what failed: it says nothing of its own.
+bool is_rest_of_dump(const Finding& said, const Finding& list) {
+  constexpr std::uint64_t lines_max = 60;
+  return said.sentence && said.sentence->wording->framework == "xla:gpu" && list.dump && !list.sentence &&
+         list.dump->headline.empty() && !list.dump->requested && !list.dump->in_use && !list.dump->pool &&
+         list.place.line <= said.place.line + lines_max && can_be_same_speaker(said, list);
+}
+
 bool is_note(const Finding& finding) {
   return finding.dump && finding.dump->is_performance_note;
 }
@@ -261,6 +269,7 @@ bool is_merged(std::vector<Finding>& kept, Finding& next) {
       add_sentence(*before, std::move(next));
       return true;
     }
+    if (is_rest_of_dump(*before, next)) return true;
     const bool is_repeated = is_same_sentence(*before, next) || is_same_report(*before, next) ||
                              is_same_dump(*before, next) || (before->sentence && is_about(*before, next));
     if (!is_repeated) continue;

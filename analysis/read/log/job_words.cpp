@@ -67,6 +67,8 @@ bool is_at(std::string_view text, std::size_t at, std::string_view name) {
 // "=0.95", " 0.95", "': '0.95'".
 std::string_view value_at(std::string_view text) {
   constexpr std::size_t gap_max = 5;
+  for (const std::string_view word : {" is", " of", " to"})
+    if (text.starts_with(word)) text.remove_prefix(word.size());
   const std::size_t gap = text.find_first_not_of("=: '\"(");
   if (gap == std::string_view::npos || gap == 0 || gap > gap_max || !is_digit(text[gap])) return {};
   text.remove_prefix(gap);

@@ -197,7 +197,7 @@ class LogWriter {
     add_detail(event, failure_detail::speaker, by.name);
     if (by.rank) add_detail(event, failure_detail::rank, std::to_string(*by.rank));
     if (finding.times > 1) add_detail(event, failure_detail::times, std::to_string(finding.times));
-    if (!finding.report) add_detail(event, failure_detail::framework, findings_.framework);
+    add_detail(event, failure_detail::framework, findings_.framework);
     add_detail(event, failure_detail::engine, findings_.engine);
     for (const auto& [name, value] : findings_.settings) add_detail(event, name, value);
     add_detail(event, failure_detail::part, part_of(finding));

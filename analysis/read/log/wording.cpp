@@ -116,6 +116,13 @@ std::optional<double> take_share(WordCursor& cursor) {
 std::optional<std::string> take_text(std::string_view field, WordCursor& cursor) {
   const char end = field.back() == '_' ? ' ' : field.back();
   cursor.skip_space();
+  if (end == ' ') {
+    const std::string_view rest = cursor.rest().substr(0, name_bytes_max);
+    const std::size_t size = rest.find_first_of(" \n\t");
+    if (size == std::string_view::npos) return std::nullopt;
+    cursor.move_to(cursor.offset() + size);
+    return std::string(rest.substr(0, size));
+  }
   WordCursor text = cursor;
   auto value = text.take_until(std::string_view(&end, 1), name_bytes_max);
   if (value) cursor.move_to(text.offset() - 1);
@@ -284,8 +291,9 @@ std::uint64_t bytes_of_type(std::string_view type) {
                                                                                  {"bool", 1},
                                                                                  {"complex64", 8},
                                                                                  {"complex128", 16}}};
+  const std::string folded = lower(type);  // DT_FLOAT
   for (const auto& [name, bytes] : sizes)
-    if (name == type) return bytes;
+    if (name == folded) return bytes;
   return 0;
 }
 

@@ -56,6 +56,9 @@ constexpr std::string_view anon_memory = ", anon-rss:{used}\n, anon-rss:{.held b
 // "nodeA:211:611 [3] include/alloc.h:185 NCCL WARN ...": the number is the device's.
 constexpr std::string_view nccl_clauses = "<[{device}]";
 
+constexpr std::string_view sglang_tokens =
+    "Try to allocate {setting_} tokens\nAvaliable tokens: {suggested_}\nAvailable tokens: {suggested_}";
+
 constexpr Wording repeated(std::string_view framework, std::string_view allocator, std::string_view anchor,
                            std::string_view part = {}) {
   return {.framework = framework, .allocator = allocator, .anchor = anchor, .repeats = true, .part = part};
@@ -130,8 +133,8 @@ constexpr std::array wordings = {
             "Failed to allocate request for {requested} ({requested}) on device ordinal {device}", xla_clauses},
     Wording{failure, "xla:gpu", "XLA's device allocator", "Failed to allocate {requested} for new constant",
             xla_clauses},
-    Wording{failure, "xla:gpu", "XLA's device allocator", "OOM when allocating tensor with shape[{shape]}]",
-            "and type {type_} on\ndevice:GPU:{device}\nby allocator {allocator_}"},
+    Wording{failure, "xla:gpu", "TensorFlow's BFC allocator", "OOM when allocating tensor with shape[{shape]}]",
+            "[T=DT_{type,}\nand type {type_} on\ndevice:GPU:{device}\nby allocator {allocator_}"},
     Wording{failure, "xla:gpu", "cuda_async in XLA", "cuMemAllocAsync failed to allocate {requested}",
             "Free memory/Total memory: {available}/{total}\nStats: Limit: {limit}\nInUse: {used}\n"
             "CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: {pool}\ngpu_cudamallocasync_allocator.cc"},
@@ -215,8 +218,8 @@ constexpr std::array wordings = {
     Wording{failure, "sglang", "SGLang's KV cache", "is larger than the profiled value -"},
     repeated("sglang", "SGLang's KV cache", "Not enough memory. Please try to increase --mem-fraction-static"),
     Wording{failure, "sglang", "SGLang's request slots", "alloc_req_slots runs out of memory"},
-    Wording{failure, "sglang", "SGLang", "Prefill out of memory. Try to lower your batch size"},
-    Wording{failure, "sglang", "SGLang", "Decode out of memory. Try to lower your batch size"},
+    Wording{failure, "sglang", "SGLang", "Prefill out of memory. Try to lower your batch size", sglang_tokens},
+    Wording{failure, "sglang", "SGLang", "Decode out of memory. Try to lower your batch size", sglang_tokens},
     Wording{failure, "flashinfer", "FlashInfer's workspace",
             "Buffer overflow when allocating memory for {op_} with size {requested}", "but only {free} available"},
     Wording{failure, "flashinfer", "FlashInfer's workspace",

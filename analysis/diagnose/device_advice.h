@@ -1,0 +1,43 @@
+// What would help where a device, its driver or the host has too little: fills rows of the table of advice
+// (advice_rows.cpp), and the figures that several of them need.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "analysis/diagnose/advice.h"
+
+namespace hbmscope {
+
+// What lists the users of a device: "nvidia-smi".
+std::string_view lister_of(const AdviceFacts& facts);
+// A smaller batch, or what there is instead for a batch of one.
+std::string_view less_of(const AdviceFacts& facts);
+// The most that there can be: of the pool, else of the device.
+std::optional<std::uint64_t> most_of(const AdviceFacts& facts);
+bool is_larger_than_all(const AdviceFacts& facts);
+// What is missing although all that is free could be used. 0 if nothing is missing, or it is unknown.
+std::uint64_t missing_bytes(const AdviceFacts& facts);
+
+bool fill_blocks(const AdviceFacts& facts, Advice& advice);
+bool is_of_mlx(const AdviceFacts& facts, Advice& advice);
+bool is_of_flashinfer(const AdviceFacts& facts, Advice& advice);
+bool is_of_cycles(const AdviceFacts& facts, Advice& advice);
+bool fill_host_memory(const AdviceFacts& facts, Advice& advice);
+bool is_of_four_gib(const AdviceFacts& facts, Advice& advice);
+bool fill_driver_refused(const AdviceFacts& facts, Advice& advice);
+bool fill_vmem_limit(const AdviceFacts& facts, Advice& advice);
+bool fill_shapes(const AdviceFacts& facts, Advice& advice);
+bool fill_watermark(const AdviceFacts& facts, Advice& advice);
+bool fill_padding(const AdviceFacts& facts, Advice& advice);
+bool fill_pool_size(const AdviceFacts& facts, Advice& advice);
+bool is_of_vmem(const AdviceFacts& facts, Advice& advice);
+bool is_of_smem(const AdviceFacts& facts, Advice& advice);
+bool is_of_hbm(const AdviceFacts& facts, Advice& advice);
+bool fill_donation(const AdviceFacts& facts, Advice& advice);
+bool fill_arrays(const AdviceFacts& facts, Advice& advice);
+bool fill_temporaries(const AdviceFacts& facts, Advice& advice);
+bool fill_paddle(const AdviceFacts& facts, Advice& advice);
+
+}  // namespace hbmscope
