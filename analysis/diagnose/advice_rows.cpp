@@ -354,6 +354,12 @@ constexpr AdviceRow advice_rows[] = {
     {"ggml", set_of(Framework::ggml), any_cause, "",
      "The model, its KV cache and the buffers to compute with must fit together.",
      "Requests must be shorter, or run more slowly.", rule, false, fill_ggml},
+    {"region", set_of(Framework::jax_gpu, Framework::tensorflow, Framework::unknown), any_cause,
+     "see what else uses the device (nvidia-smi), and end it; or a smaller pool (XLA_PYTHON_CLIENT_MEM_FRACTION in "
+     "JAX, a "
+     "memory_limit in TensorFlow)",
+     "The pool asked the driver for its memory, which the device did not have: others most likely hold it.", "", rule,
+     false, is_of_region},
     {"maximum_pool_size", set_of(Framework::rmm), set_of(Cause::pool_limit),
      "a larger maximum_pool_size of the PoolMemoryResource, or none", "The pool's own limit refused the request.",
      "Less is left for others on the device.", rule, false, fill_pool_size},

@@ -255,6 +255,14 @@ void add_figures(const CauseFacts& facts, CauseOfFailure& found) {
                   "In a container a process has another number than the driver's.",
                   one.name, text_from_bytes(one.bytes))
             : fmt::format("{}: {}.", one.name, text_from_bytes(one.bytes)));
+  // Where that is more than what is missing, and nobody else said whose it is.
+  if (row.line && row.pool_bytes && facts.device_bytes && figures.driver_bytes && found.cause != Cause::held_elsewhere) {
+    const std::uint64_t known = clamped_sum(*row.pool_bytes, *figures.driver_bytes);
+    const std::uint64_t outside = *facts.device_bytes - std::min(*facts.device_bytes, known);
+    if (outside >= *facts.device_bytes / 20 && outside > figures.needed_bytes)
+      add(fmt::format("{} of the device is outside of the pool: contexts, libraries, other processes.",
+                      text_from_bytes(outside)));
+  }
   for (const auto& [key, value] : row.details)
     if (has(key, "padding") || has(key, "fragmentation") || key == "other allocations" ||
         key == failure_detail::largest_buffer)

@@ -287,7 +287,10 @@ std::string compile_time_sentence(const CauseFacts& facts) {
   if (figures.requested_bytes > 0) text += ": it needs " + (figures.limit_bytes ? pair.first : requested_text(facts));
   if (figures.requested_bytes > 0 && figures.limit_bytes) {
     text += ", and " + pair.second + " is there";
-    if (figures.requested_bytes > *figures.limit_bytes)
+    const std::string_view exceeded = facts.detail(failure_detail::exceeded);
+    if (!exceeded.empty())
+      text += fmt::format(" ({} too much)", exceeded);
+    else if (figures.requested_bytes > *figures.limit_bytes)
       text += fmt::format(" ({} too much)", text_from_bytes(figures.requested_bytes - *figures.limit_bytes));
   }
   return text + ". Nothing ran.";

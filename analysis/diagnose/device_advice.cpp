@@ -41,6 +41,8 @@ bool is_of_program(const AdviceFacts& facts, Advice& advice) {
 
 // What is missing on a TPU, or in its compiler's plan: the first thing to know.
 std::string missing_on_tpu(const AdviceFacts& facts) {
+  if (const std::string_view exceeded = facts.failed.detail(failure_detail::exceeded); !exceeded.empty())
+    return fmt::format("{} more must be free. ", exceeded);
   const FailureFacts& figures = facts.failed.figures;
   std::uint64_t missing = missing_bytes(facts);
   if (facts.cause == Cause::compile_time && figures.limit_bytes)
@@ -227,6 +229,11 @@ bool fill_paddle(const AdviceFacts& facts, Advice& advice) {
   if (const std::uint64_t missing = missing_bytes(facts); missing > 0)
     advice.why = fmt::format("{} more must be free. {}", text_from_bytes(missing), advice.why);
   return true;
+}
+
+bool is_of_region(const AdviceFacts& facts, Advice&) {
+  return facts.failed.row.allocator == "GPU driver" &&
+         facts.failed.row.reason.find("from device:") != std::string::npos;
 }
 
 }  // namespace hbmscope

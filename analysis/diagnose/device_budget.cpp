@@ -133,7 +133,7 @@ std::vector<NamedProcess> find_named_processes(const FailureRow& row, std::optio
 
 std::optional<HeldElsewhere> find_held_elsewhere(const FailureRow& row, std::optional<std::uint64_t> device_bytes) {
   constexpr std::uint64_t gib = std::uint64_t{1} << 30, part = 8;
-  const std::uint64_t context_max = device_bytes ? std::min(gib, *device_bytes / part) : gib;
+  const std::uint64_t context_max = device_bytes ? std::clamp(*device_bytes / part, gib / 2, gib) : gib;
   if (!row.line) return std::nullopt;
   HeldElsewhere found;
   std::optional<std::uint64_t> own;

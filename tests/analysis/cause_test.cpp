@@ -316,6 +316,10 @@ TEST(Advice, each_row_is_given_for_some_failure) {
   give(Framework::tpu, Cause::too_big);
   give(Framework::pytorch, Cause::too_big,
        [](Failed& one) { one.row.details.emplace_back(failure_detail::engine, engine::vllm); });
+  give(Framework::tensorflow, Cause::unknown, [](Failed& one) {
+    one.row.allocator = "GPU driver";
+    one.row.reason = "failed to allocate 1.00G from device: CUDA_ERROR_OUT_OF_MEMORY";
+  });
   for (const char* allocator : {"Metal in MLX", "Cycles", "FlashInfer's workspace"})
     give(Framework::unknown, Cause::unknown, [&](Failed& one) { one.row.allocator = allocator; });
   for (const Framework program : {Framework::tensorflow, Framework::jax_gpu, Framework::pytorch})

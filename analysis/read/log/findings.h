@@ -106,6 +106,7 @@ struct Findings {
   std::vector<Recovery> recoveries;
   // Whose words the lines around have: "tensorflow", "pytorch", "jax". Empty if nobody's, or those of several.
   std::string framework;
+  bool is_of_windows = false;                                 // Or of WSL.
   std::string engine;                                         // JobWords
   std::vector<std::pair<std::string, std::string>> settings;  // The same.
   std::vector<LogSpeaker> speakers;  // By number; the first one is that of lines without a prefix.

@@ -89,10 +89,13 @@ const PatternIndex& index_of_words() {
 }  // namespace
 
 void JobWords::look(std::string_view text) {
+  note(text, of_text_);
   index_of_words().for_each_candidate(text, [&](std::size_t row) {
     if (text.find(engine_words[row].words) != std::string_view::npos) engines_ |= std::uint32_t{1} << row;
     return false;
   });
+  for (const std::string_view words : {"/mnt/c/", "WSL2", "microsoft-standard", ":\\Users\\", "\\venv\\"})
+    is_of_windows_ = is_of_windows_ || text.find(words) != std::string_view::npos;
   for (const std::string_view name : setting_names) {
     const std::string_view first = name.substr(0, name.find('_'));
     for (std::size_t at = text.find(first); at != std::string_view::npos; at = text.find(first, at + 1)) {
@@ -110,6 +113,10 @@ void JobWords::look(std::string_view text) {
 }
 
 void JobWords::look_at_line(std::string_view line) {
+  note(line, of_lines_);
+}
+
+void JobWords::note(std::string_view text, Frameworks& seen) {
   // XLA's own files lay in external/org_tensorflow/tensorflow.
   const auto is_of_xla = [](std::string_view before) {
     return before.ends_with("org_") || before.ends_with("org_tensorflow/");
@@ -117,15 +124,20 @@ void JobWords::look_at_line(std::string_view line) {
   constexpr std::pair<std::string_view, std::string_view> words[] = {
       {"tensorflow", "tensorflow"}, {"torch", "pytorch"}, {"jax", "jax"}};
   for (std::size_t i = 0; i < std::size(words); ++i)
-    for (std::size_t at = line.find(words[i].first); at != std::string_view::npos;
-         at = line.find(words[i].first, at + 1))
-      if (!is_of_xla(line.substr(0, at))) frameworks_[i] = words[i].second;
+    for (std::size_t at = text.find(words[i].first); at != std::string_view::npos;
+         at = text.find(words[i].first, at + 1))
+      if (!is_of_xla(text.substr(0, at))) seen[i] = words[i].second;
 }
 
+// The lines that speak of memory decide, if they say anything.
 std::string JobWords::framework() const {
   const auto is_named = [](std::string_view one) { return !one.empty(); };
-  if (std::count_if(frameworks_.begin(), frameworks_.end(), is_named) != 1) return {};
-  return std::string(*std::find_if(frameworks_.begin(), frameworks_.end(), is_named));
+  for (const Frameworks* seen : {&of_lines_, &of_text_}) {
+    const auto count = std::count_if(seen->begin(), seen->end(), is_named);
+    if (count == 1) return std::string(*std::find_if(seen->begin(), seen->end(), is_named));
+    if (count > 1) break;
+  }
+  return {};
 }
 
 std::string_view JobWords::engine() const {

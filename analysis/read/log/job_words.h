@@ -21,11 +21,17 @@ class JobWords {
   std::string framework() const;
   // What serves models with them: "vllm", "sglang", "ollama" (trace/failure_details.h). Empty if nothing is known.
   std::string_view engine() const;
+  // Of Windows, or of WSL, where the driver is that of Windows.
+  bool is_of_windows() const { return is_of_windows_; }
   // "gpu_memory_utilization", "0.95"; "0.95, 0.9" where the text has several.
   const std::vector<std::pair<std::string, std::string>>& settings() const { return settings_; }
 
  private:
-  std::array<std::string_view, 3> frameworks_;
+  using Frameworks = std::array<std::string_view, 3>;  // Those whose words were seen.
+  static void note(std::string_view text, Frameworks& seen);
+
+  Frameworks of_lines_, of_text_;
+  bool is_of_windows_ = false;
   std::uint32_t engines_ = 0;  // A bit for each row of the table.
   std::vector<std::pair<std::string, std::string>> settings_;
 };

@@ -206,7 +206,13 @@ void LogReader::take_line(std::string_view printed) {
   is_said = is_said || (!is_of_tpu && take_status(text, speaker));
   if (has_trigger && !is_said && !is_of_tpu) {
     if (!unknown_) keep(find_unknown_wording(text), speaker, unknown_);
-    if (!mention_ && place_.byte < pasted_bytes) keep(find_mention_of_lack(text), speaker, mention_);
+    // An error, and not what somebody writes about it.
+    const bool is_error =
+        text.find("rror") != std::string_view::npos || text.find("xception") != std::string_view::npos;
+    if (place_.byte < pasted_bytes && (!mention_ || (is_error && !mention_->sentence->is_exception))) {
+      keep(find_mention_of_lack(text), speaker, mention_);
+      if (mention_ && mention_->place.line == place_.line) mention_->sentence->is_exception = is_error;
+    }
   }
   auto& previous = previous_[speaker];
   previous.text = text;
@@ -490,6 +496,7 @@ Findings LogReader::finish() {
   findings_.lines = line_ - 1;
   findings_.framework = words_.framework();
   findings_.engine = words_.engine();
+  findings_.is_of_windows = words_.is_of_windows();
   findings_.settings = words_.settings();
   if (findings_.failures.empty()) drop_empty_accounts(findings_.accountings);
   merge_findings(findings_);

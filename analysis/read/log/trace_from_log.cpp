@@ -199,6 +199,7 @@ class LogWriter {
     if (finding.times > 1) add_detail(event, failure_detail::times, std::to_string(finding.times));
     add_detail(event, failure_detail::framework, findings_.framework);
     add_detail(event, failure_detail::engine, findings_.engine);
+    if (findings_.is_of_windows) add_detail(event, failure_detail::platform, failure_detail::windows);
     for (const auto& [name, value] : findings_.settings) add_detail(event, name, value);
     add_detail(event, failure_detail::part, part_of(finding));
     if (finding.dump) {
@@ -216,7 +217,7 @@ class LogWriter {
     add_detail(event, failure_detail::setting, said.setting);
     add_detail(event, failure_detail::suggested, said.suggested);
     // The driver of Windows reports no memory of single processes, and PyTorch prints that as 2^64 bytes.
-    if (said.text.find("this process has 17179869184.00 GiB") != std::string::npos)
+    if (!findings_.is_of_windows && said.text.find("this process has 17179869184.00 GiB") != std::string::npos)
       add_detail(event, failure_detail::platform, failure_detail::windows);
     if (said.wording->kind == SentenceKind::kill) {
       add_detail(event, failure_detail::killed_by, said.allocator);
@@ -293,6 +294,7 @@ class LogWriter {
     for (const tpu_oom::Part& part : report.total_parts)
       if (part.name == failure_detail::arguments && part.size)
         add_detail(*event, failure_detail::arguments, text_from_printed(*part.size));
+    if (report.exceeded) add_detail(*event, failure_detail::exceeded, text_from_printed(*report.exceeded));
     const auto largest = std::max_element(
         report.program_allocations.begin(), report.program_allocations.end(), [](const auto& a, const auto& b) {
           return a.size.value_or(PrintedBytes{}).bytes < b.size.value_or(PrintedBytes{}).bytes;
