@@ -358,7 +358,7 @@ constexpr AdviceRow advice_rows[] = {
      "see what else uses the device (nvidia-smi), and end it; or a smaller pool (XLA_PYTHON_CLIENT_MEM_FRACTION in "
      "JAX, a "
      "memory_limit in TensorFlow)",
-     "The pool asked the driver for its memory, which the device did not have: others most likely hold it.", "", rule,
+     "The pool requested its memory from the driver, and the device did not have it: others most likely hold it.", "", rule,
      false, is_of_region},
     {"maximum_pool_size", set_of(Framework::rmm), set_of(Cause::pool_limit),
      "a larger maximum_pool_size of the PoolMemoryResource, or none", "The pool's own limit refused the request.",

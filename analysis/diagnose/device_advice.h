@@ -38,7 +38,7 @@ bool is_of_hbm(const AdviceFacts& facts, Advice& advice);
 bool fill_donation(const AdviceFacts& facts, Advice& advice);
 bool fill_arrays(const AdviceFacts& facts, Advice& advice);
 bool fill_temporaries(const AdviceFacts& facts, Advice& advice);
-// XLA's pool asked the driver for its memory.
+// XLA's pool requested its memory from the driver.
 bool is_of_region(const AdviceFacts& facts, Advice& advice);
 bool fill_paddle(const AdviceFacts& facts, Advice& advice);
 

@@ -8,6 +8,7 @@
 
 #include "analysis/read/tpu_oom/report_writer.h"
 #include "analysis/trace/failure_details.h"
+#include "analysis/trace/reported_figures.h"
 
 namespace hbmscope::log {
 namespace {
@@ -305,6 +306,12 @@ void mark_what_was_got_over(Findings& findings) {
   }
 }
 
+bool begins_account(const Sentence& sentence) {
+  return std::any_of(sentence.others.begin(), sentence.others.end(), [](const auto& each) {
+    return each.first == reported_figure::free_before || each.first == reported_figure::layers_on_gpu;
+  });
+}
+
 }  // namespace
 
 std::vector<TracebackFrame> find_traceback(std::span<const std::string> lines) {
@@ -346,6 +353,59 @@ void merge_findings(Findings& findings) {
   }
   findings.failures = std::move(kept);
   mark_what_was_got_over(findings);
+}
+
+void add_accounting(std::vector<Accounting>& all, Accounting added) {
+  Sentence& sentence = added.sentence;
+  const auto is_of_same = [&](const Accounting& known) {
+    return known.speaker == added.speaker && known.sentence.wording->framework == sentence.wording->framework;
+  };
+  // ggml says this before the parts of a model; there may be one model after another.
+  const auto has_parts = [&](const Accounting& known) { return is_of_same(known) && !known.sentence.parts.empty(); };
+  if (sentence.wording->framework == "ggml" && sentence.parts.empty() && begins_account(sentence) &&
+      std::any_of(all.begin(), all.end(), has_parts))
+    std::erase_if(all, is_of_same);
+  for (Accounting& known : all) {
+    if (!is_of_same(known) || known.sentence.device != sentence.device) continue;
+    for (auto& part : sentence.parts) {
+      const auto same = std::find_if(known.sentence.parts.begin(), known.sentence.parts.end(),
+                                     [&](const auto& each) { return each.first == part.first; });
+      const bool adds = part.first.starts_with('+') && known.last_line + account_lines >= added.place.line;
+      if (same == known.sentence.parts.end())
+        known.sentence.parts.push_back(std::move(part));
+      else if (adds && same->second && part.second)
+        same->second->bytes += part.second->bytes;
+      else
+        same->second = part.second;
+    }
+    for (auto& other : sentence.others) {
+      const auto same = std::find_if(known.sentence.others.begin(), known.sentence.others.end(),
+                                     [&](const auto& each) { return each.first == other.first; });
+      if (same == known.sentence.others.end())
+        known.sentence.others.push_back(std::move(other));
+      else if (other.first != reported_figure::free_before)
+        same->second = other.second;
+    }
+    known.last_line = added.place.line;
+    if (sentence.total) known.sentence.total = sentence.total;
+    if (sentence.limit) known.sentence.limit = sentence.limit;
+    return;
+  }
+  all.push_back(std::move(added));
+}
+
+void drop_empty_accounts(std::vector<Accounting>& all) {
+  const auto is_empty = [&](const Accounting& one) {
+    const auto has_parts = [&](const Accounting& other) {
+      return !other.sentence.parts.empty() && other.speaker == one.speaker &&
+             other.sentence.wording->framework == one.sentence.wording->framework;
+    };
+    return !one.sentence.limit && !one.sentence.total && std::none_of(all.begin(), all.end(), has_parts);
+  };
+  std::vector<Accounting> kept;
+  for (const Accounting& one : all)
+    if (!is_empty(one)) kept.push_back(one);
+  all = std::move(kept);
 }
 
 }  // namespace hbmscope::log

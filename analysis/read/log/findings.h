@@ -58,6 +58,12 @@ struct Recovery {
   Sentence sentence;
 };
 
+inline constexpr std::uint64_t account_lines = 30;  // At most between the parts of an account.
+// Adds what it says to the account of the same engine and device, or as a new one.
+void add_accounting(std::vector<Accounting>& all, Accounting added);
+// What is said of an account that never follows, such as the length of a context, is none.
+void drop_empty_accounts(std::vector<Accounting>& all);
+
 struct LogSpeaker {
   std::string name;
   std::optional<std::uint32_t> rank;

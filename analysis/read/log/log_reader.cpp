@@ -81,7 +81,6 @@ constexpr std::size_t traceback_bytes_max = std::size_t{32} << 10;
 constexpr std::size_t trimmed_at = std::size_t{256} << 10;
 constexpr std::size_t window_bytes_max = std::size_t{4} << 20, sentence_bytes_max = std::size_t{4} << 10;
 constexpr std::uint64_t dump_lines = 64, report_lines = 40, sentence_lines = 12, buffers_lines = 16;
-constexpr std::uint64_t account_lines = 30;     // Between the parts of an account.
 constexpr std::uint64_t speakers_between = 16;  // Lines of others between two of one speaker.
 constexpr std::size_t words_max = 100;          // The first words of a sentence are shorter.
 constexpr std::size_t failures_max = 4096, speakers_max = 4096;
@@ -90,27 +89,6 @@ constexpr std::size_t failures_max = 4096, speakers_max = 4096;
 std::string seam_of(std::string_view before, std::string_view text) {
   before.remove_prefix(before.size() - std::min(before.size(), words_max));
   return fmt::format("{}\n{}", before, text.substr(0, words_max));
-}
-
-bool begins_account(const Sentence& sentence) {
-  return std::any_of(sentence.others.begin(), sentence.others.end(), [](const auto& each) {
-    return each.first == reported_figure::free_before || each.first == reported_figure::layers_on_gpu;
-  });
-}
-
-// What is said of an account that never follows, such as the length of a context, is none.
-void drop_empty_accounts(std::vector<Accounting>& all) {
-  const auto is_empty = [&](const Accounting& one) {
-    const auto has_parts = [&](const Accounting& other) {
-      return !other.sentence.parts.empty() && other.speaker == one.speaker &&
-             other.sentence.wording->framework == one.sentence.wording->framework;
-    };
-    return !one.sentence.limit && !one.sentence.total && std::none_of(all.begin(), all.end(), has_parts);
-  };
-  std::vector<Accounting> kept;
-  for (const Accounting& one : all)
-    if (!is_empty(one)) kept.push_back(one);
-  all = std::move(kept);
 }
 
 }  // namespace
@@ -406,42 +384,7 @@ bool LogReader::continue_sentence(std::string_view line, Continued& continued, S
 
 void LogReader::add_accounting(Sentence sentence, std::uint32_t speaker) {
   looked_at_ = std::max(looked_at_, account_lines);
-  std::vector<Accounting>& all = findings_.accountings;
-  const auto is_of_same = [&](const Accounting& known) {
-    return known.speaker == speaker && known.sentence.wording->framework == sentence.wording->framework;
-  };
-  // ggml says this before the parts of a model; there may be one model after another.
-  const auto has_parts = [&](const Accounting& known) { return is_of_same(known) && !known.sentence.parts.empty(); };
-  if (sentence.wording->framework == "ggml" && sentence.parts.empty() && begins_account(sentence) &&
-      std::any_of(all.begin(), all.end(), has_parts))
-    std::erase_if(all, is_of_same);
-  for (Accounting& known : all) {
-    if (!is_of_same(known) || known.sentence.device != sentence.device) continue;
-    for (auto& part : sentence.parts) {
-      const auto same = std::find_if(known.sentence.parts.begin(), known.sentence.parts.end(),
-                                     [&](const auto& each) { return each.first == part.first; });
-      const bool adds = part.first.starts_with('+') && known.last_line + account_lines >= place_.line;
-      if (same == known.sentence.parts.end())
-        known.sentence.parts.push_back(std::move(part));
-      else if (adds && same->second && part.second)
-        same->second->bytes += part.second->bytes;
-      else
-        same->second = part.second;
-    }
-    for (auto& other : sentence.others) {
-      const auto same = std::find_if(known.sentence.others.begin(), known.sentence.others.end(),
-                                     [&](const auto& each) { return each.first == other.first; });
-      if (same == known.sentence.others.end())
-        known.sentence.others.push_back(std::move(other));
-      else if (other.first != reported_figure::free_before)
-        same->second = other.second;
-    }
-    known.last_line = place_.line;
-    if (sentence.total) known.sentence.total = sentence.total;
-    if (sentence.limit) known.sentence.limit = sentence.limit;
-    return;
-  }
-  all.push_back({place_, speaker, std::move(sentence), place_.line});
+  log::add_accounting(findings_.accountings, {place_, speaker, std::move(sentence), place_.line});
 }
 
 std::vector<TracebackFrame> LogReader::frames_before(std::uint32_t speaker, Sentence& sentence) {
