@@ -254,7 +254,7 @@ using enum AdviceProof;
 
 constexpr std::uint32_t in_engine =
     set_of(Framework::pytorch, Framework::pytorch_async, Framework::pytorch_npu, Framework::pytorch_xpu,
-           Framework::vllm, Framework::library, Framework::unknown);
+           Framework::vllm, Framework::tgi, Framework::library, Framework::unknown);
 constexpr std::uint32_t jax = set_of(Framework::jax_gpu), pytorch = set_of(Framework::pytorch),
                         tpu = set_of(Framework::tpu), on_tpu = set_of(Cause::compile_time, Cause::too_big);
 
@@ -341,13 +341,11 @@ constexpr AdviceRow advice_rows[] = {
     {"vllm", set_of(Framework::vllm), any_cause & ~set_of(Cause::held_elsewhere),
      "a smaller --max-model-len, or more GPUs (--tensor-parallel-size)", "Either needs less memory on each GPU.",
      "Requests must be shorter, or it takes more GPUs.", rule, false, fill_vllm},
-    {"mlx", set_of(Framework::unknown), any_cause,
-     "a shorter prompt or context, a smaller batch, or a model of fewer bits",
-     "The model, its KV cache and the prompt's activations share the memory of the machine.", "", rule, false,
-     is_of_mlx},
-    {"cycles", set_of(Framework::unknown), any_cause,
+    {"mlx", set_of(Framework::mlx), any_cause, "a shorter prompt or context, a smaller batch, or a model of fewer bits",
+     "The model, its KV cache and the prompt's activations share the memory of the machine.", "", rule, false, nullptr},
+    {"cycles", set_of(Framework::cycles), any_cause,
      "smaller textures and less geometry (Simplify), fewer programs on the GPU, or a render on the CPU",
-     "The scene must fit in the device's memory.", "Rendering on the CPU takes longer.", rule, false, is_of_cycles},
+     "The scene must fit in the device's memory.", "Rendering on the CPU takes longer.", rule, false, nullptr},
     {"layers_on_gpu", set_of(Framework::ggml), any_cause, "", "", "The other layers run on the CPU, more slowly.",
      assumed, false, fill_layers_on_gpu},
     {"context", set_of(Framework::ggml), any_cause, "", "", "Requests must be shorter.", assumed, false, fill_context},
@@ -358,8 +356,8 @@ constexpr AdviceRow advice_rows[] = {
      "see what else uses the device (nvidia-smi), and end it; or a smaller pool (XLA_PYTHON_CLIENT_MEM_FRACTION in "
      "JAX, a "
      "memory_limit in TensorFlow)",
-     "The pool requested its memory from the driver, and the device did not have it: others most likely hold it.", "", rule,
-     false, is_of_region},
+     "The pool requested its memory from the driver, and the device did not have it: others most likely hold it.", "",
+     rule, false, is_of_region},
     {"maximum_pool_size", set_of(Framework::rmm), set_of(Cause::pool_limit),
      "a larger maximum_pool_size of the PoolMemoryResource, or none", "The pool's own limit refused the request.",
      "Less is left for others on the device.", rule, false, fill_pool_size},
@@ -391,9 +389,9 @@ constexpr AdviceRow advice_rows[] = {
     {"onnxruntime", set_of(Framework::onnxruntime), any_cause,
      "a larger gpu_mem_limit of the CUDA execution provider, if it is set; else a smaller batch or input",
      "The arena stops at that limit. On the CPU the memory is the host's.", "", rule, false, nullptr},
-    {"workspace", set_of(Framework::unknown), any_cause,
+    {"workspace", set_of(Framework::flashinfer), any_cause,
      "a larger workspace (SGLANG_FLASHINFER_WORKSPACE_SIZE in SGLang, VLLM_FLASHINFER_WORKSPACE_BUFFER_SIZE in vLLM)",
-     "It has a fixed size, and is no part of the pool.", "", rule, false, is_of_flashinfer},
+     "It has a fixed size, and is no part of the pool.", "", rule, false, nullptr},
     {"paddle_fraction", set_of(Framework::paddle), any_cause,
      "a smaller batch, another GPU (CUDA_VISIBLE_DEVICES), or FLAGS_fraction_of_gpu_memory_to_use",
      "Paddle's pool takes that fraction of the device.", "", rule, false, fill_paddle},
@@ -414,7 +412,7 @@ std::span<const AdviceRow> all_advice() {
 }
 
 Advice general_advice(const AdviceFacts& facts) {
-  constexpr std::uint64_t little = std::uint64_t{64} << 20;
+  constexpr std::uint64_t little = std::uint64_t{64} << 20, much = std::uint64_t{128} << 30;
   Advice advice;
   advice.key = "general";
   if (facts.failed.framework == Framework::tpu) {
@@ -426,6 +424,9 @@ Advice general_advice(const AdviceFacts& facts) {
                                 less_of(facts));
     advice.why =
         fmt::format("The request is small, so the device was full already; {} shows who uses it.", lister_of(facts));
+  } else if (facts.failed.figures.requested_bytes > much && !facts.failed.device_bytes) {
+    advice.change = "smaller inputs (resolution, length) or a smaller batch";
+    advice.why = "Few devices have as much memory as that one request.";
   } else {
     advice.change = fmt::format("{}, or a device that nothing else uses", facts.failed.detail("batch_size") == "1"
                                                                               ? "smaller or shorter inputs"

@@ -37,6 +37,10 @@ constexpr FrameworkName framework_names[] = {
     {"TensorRT-LLM", {}, Framework::tensorrt_llm},
     {"TensorRT", {}, Framework::library},
     {"ONNX Runtime", {}, Framework::onnxruntime},
+    {"Text Generation Inference", {}, Framework::tgi},
+    {"FlashInfer", {}, Framework::flashinfer},
+    {"Metal in MLX", {}, Framework::mlx},
+    {"Cycles", {}, Framework::cycles},
     {"shared memory of a", {}, Framework::kernel},
     {"vLLM", {}, Framework::vllm},
     {"SGLang", {}, Framework::sglang},
@@ -143,17 +147,17 @@ constexpr std::uint64_t never = std::uint64_t{1} << 50, not_today = std::uint64_
 bool is_impossible(Facts one) {
   const bool is_known = one.device_bytes || one.figures.limit_bytes;
   return one.figures.needed_bytes >= never || (one.figures.needed_bytes >= not_today && !is_known) ||
-         has(one.row.reason, "more than 1EB");
+         has(one.row.reason, "more than 1EB") || has(one.row.reason, "1844674407370");  // 2^64 less a little.
 }
 
 // What is decisive whatever the pool says, then requests to the driver, then the pool's free blocks, then what a pool
 // without enough free memory could still have taken.
 constexpr Rung ladder[] = {
     {"kept from earlier steps", Cause::leak, [](Facts one) { return leak_of(one) != Leak::none; }},
+    {"a size that cannot be", Cause::impossible_size, is_impossible},
     {"in host memory", Cause::host_memory,
      [](Facts one) { return is_host_kind(one.heap.memory_kind) || has(one.row.allocator, "host"); }},
     {"in shared memory", Cause::shared_memory, [](Facts one) { return one.framework == Framework::kernel; }},
-    {"a size that cannot be", Cause::impossible_size, is_impossible},
     {"found by the compiler", Cause::compile_time,
      [](Facts one) { return one.detail(failure_detail::stage) == failure_detail::compiler; }},
     {"library that may lack something else", Cause::unknown,
@@ -256,10 +260,12 @@ void add_figures(const CauseFacts& facts, CauseOfFailure& found) {
                   one.name, text_from_bytes(one.bytes))
             : fmt::format("{}: {}.", one.name, text_from_bytes(one.bytes)));
   // Where that is more than what is missing, and nobody else said whose it is.
-  if (row.line && row.pool_bytes && facts.device_bytes && figures.driver_bytes && found.cause != Cause::held_elsewhere) {
+  if (row.line && row.pool_bytes && facts.device_bytes && figures.driver_bytes &&
+      found.cause != Cause::held_elsewhere) {
     const std::uint64_t known = clamped_sum(*row.pool_bytes, *figures.driver_bytes);
     const std::uint64_t outside = *facts.device_bytes - std::min(*facts.device_bytes, known);
-    if (outside >= *facts.device_bytes / 20 && outside > figures.needed_bytes)
+    const std::uint64_t there = clamped_sum(figures.free_bytes.value_or(0), *figures.driver_bytes);
+    if (outside >= *facts.device_bytes / 20 && outside > figures.needed_bytes - std::min(figures.needed_bytes, there))
       add(fmt::format("{} of the device is outside of the pool: contexts, libraries, other processes.",
                       text_from_bytes(outside)));
   }
@@ -365,9 +371,11 @@ bool CauseFacts::is_device_full() const {
 }
 
 bool CauseFacts::is_all_full() const {
-  constexpr std::uint64_t part = 16;
+  constexpr std::uint64_t part = 16,
+                          large = std::uint64_t{512} << 20;  // Of a large request, its pieces are what lacks.
   return is_of_text(*this) && figures.free_bytes && figures.pool_bytes && figures.driver_bytes && !has_device_room() &&
          *figures.free_bytes < *figures.pool_bytes / part &&
+         (figures.needed_bytes < large || *figures.free_bytes / 2 < figures.needed_bytes) &&
          figures.needed_bytes <= std::max(*figures.free_bytes, *figures.driver_bytes);
 }
 

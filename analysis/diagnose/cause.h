@@ -75,7 +75,11 @@ enum class Framework : std::uint8_t {
   ggml,
   paddle,
   tensorrt_llm,
+  tgi,
   onnxruntime,
+  flashinfer,  // A workspace of fixed size.
+  mlx,
+  cycles,
   library,
   driver_start,  // The driver itself, before a program can request anything.
 };
@@ -103,7 +107,9 @@ struct CauseFacts {
   bool has_xla_pool() const { return framework == Framework::jax_gpu || framework == Framework::tensorflow; }
   // Not of a device that is nearly full, as a text says: the driver can't hand out the last few MiB.
   bool has_device_room() const {
-    return figures.driver_bytes && figures.needed_bytes <= *figures.driver_bytes && !is_device_full();
+    // Two printed sizes may differ by their rounding.
+    const std::uint64_t rounding = row.line ? figures.needed_bytes / 256 : 0;
+    return figures.driver_bytes && figures.needed_bytes + rounding <= *figures.driver_bytes && !is_device_full();
   }
   bool is_device_full() const;
   // The device has no room, and all but a few percent of the pool is in use, as a text says: what is free in it is the

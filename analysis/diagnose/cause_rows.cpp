@@ -101,15 +101,6 @@ std::string tokens_sentence(const CauseFacts& facts) {
              : fmt::format("{} has room for {} tokens, and a request may have {}.", facts.row.allocator, room, wanted);
 }
 
-// Of an engine that says how many tokens it was started for.
-bool has_tokens(const CauseFacts& facts) {
-  return facts.row.allocator == "Text Generation Inference" && !facts.detail(failure_detail::setting).empty();
-}
-std::string tokens_of_tgi_sentence(const CauseFacts& facts) {
-  return fmt::format("Next to the weights there is no room for {} tokens at once.",
-                     facts.detail(failure_detail::setting));
-}
-
 std::string unknown_sentence(const CauseFacts& facts) {
   const FailureFacts& figures = facts.figures;
   const bool is_of_text = facts.row.line && !figures.driver_bytes && !figures.free_bytes;
@@ -118,12 +109,12 @@ std::string unknown_sentence(const CauseFacts& facts) {
     return tokens_sentence(facts);
   if (facts.framework == Framework::driver_start)
     return "The driver could not start: it ran out of memory before the program requested any.";
-  if (has_tokens(facts)) return tokens_of_tgi_sentence(facts);
-  if (facts.row.allocator == "SGLang's request slots")
+  const std::string_view wanted = facts.detail(failure_detail::setting), room = facts.detail(failure_detail::suggested);
+  if (facts.framework == Framework::tgi && !wanted.empty())
+    return fmt::format("Next to the weights there is no room for {} tokens at once.", wanted);
+  if (facts.detail(failure_detail::part) == part::request_slots)
     return "SGLang had too few free slots for requests. Memory of a device is not short.";
-  if (const std::string_view wanted = facts.detail(failure_detail::setting),
-      room = facts.detail(failure_detail::suggested);
-      facts.framework == Framework::sglang && !wanted.empty())
+  if (facts.framework == Framework::sglang && !wanted.empty())
     return room.empty()
                ? fmt::format("SGLang's KV cache could not take {} more tokens.", wanted)
                : fmt::format("SGLang's KV cache could not take {} more tokens, of which {} are free.", wanted, room);
@@ -414,7 +405,9 @@ std::string shared_memory_sentence(const CauseFacts& facts) {
 }
 
 std::string impossible_size_sentence(const CauseFacts& facts) {
-  const std::string size = facts.figures.requested_bytes > 0 ? requested_text(facts) : std::string("more than 1 EiB");
+  constexpr std::uint64_t exbi = std::uint64_t{1} << 60;
+  const bool is_printed = facts.figures.requested_bytes > 0 && facts.figures.requested_bytes < exbi;
+  const std::string size = is_printed ? requested_text(facts) : std::string("1 EiB or more");
   return fmt::format(
       "Requested {}, which no device has: the size is the result of a mistake, such as a negative "
       "dimension or an overflow.",

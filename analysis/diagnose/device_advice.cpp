@@ -59,16 +59,6 @@ bool fill_blocks(const AdviceFacts& facts, Advice& advice) {
   return true;
 }
 
-bool is_of_mlx(const AdviceFacts& facts, Advice&) {
-  return facts.failed.row.allocator.find("MLX") != std::string::npos;
-}
-bool is_of_flashinfer(const AdviceFacts& facts, Advice&) {
-  return facts.failed.row.allocator.find("FlashInfer") != std::string::npos;
-}
-bool is_of_cycles(const AdviceFacts& facts, Advice&) {
-  return facts.failed.row.allocator == "Cycles";
-}
-
 // What lists the users of a device.
 std::string_view lister_of(const AdviceFacts& facts) {
   if (facts.failed.framework == Framework::pytorch_npu) return "npu-smi info";

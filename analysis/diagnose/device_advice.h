@@ -21,9 +21,6 @@ bool is_larger_than_all(const AdviceFacts& facts);
 std::uint64_t missing_bytes(const AdviceFacts& facts);
 
 bool fill_blocks(const AdviceFacts& facts, Advice& advice);
-bool is_of_mlx(const AdviceFacts& facts, Advice& advice);
-bool is_of_flashinfer(const AdviceFacts& facts, Advice& advice);
-bool is_of_cycles(const AdviceFacts& facts, Advice& advice);
 bool fill_host_memory(const AdviceFacts& facts, Advice& advice);
 bool is_of_four_gib(const AdviceFacts& facts, Advice& advice);
 bool fill_driver_refused(const AdviceFacts& facts, Advice& advice);

@@ -151,6 +151,8 @@ std::optional<HeldElsewhere> find_held_elsewhere(const FailureRow& row, std::opt
     if (const auto bytes = key == "other allocations" ? parse_bytes(value) : Result<std::int64_t>(0);
         bytes && *bytes > 0)
       return HeldElsewhere{static_cast<std::uint64_t>(*bytes), {}};
+  // A text that ends before it says what is its own.
+  if (!own && !row.pool_bytes && !row.used_bytes && found.processes.size() == 1) return std::nullopt;
   if (!found.processes.empty()) return found;
   if (!device_bytes || !row.available_bytes) return std::nullopt;
   // An engine that checks the device at its start holds nothing yet.

@@ -67,10 +67,12 @@ std::string assigned(std::string_view setting, std::uint64_t value) {
 std::optional<double> decimal_of(std::string_view text) {
   double value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() ? std::optional(value) : std::nullopt;
+  constexpr double most = 1e9;  // More is none of these settings.
+  const bool is_all = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
+  return is_all && value >= 0 && value <= most ? std::optional(value) : std::nullopt;
 }
 
-// What leaves more room beside the weights and the KV cache of an engine that allocates with PyTorch. "{}" stands for
+// What leaves more room besides the weights and the KV cache of an engine that allocates with PyTorch. "{}" stands for
 // its fraction, a little smaller than it was.
 struct RoomInEngine {
   std::string_view engine, part, change, why;
@@ -116,13 +118,8 @@ void replace(std::string& text, std::string_view words, std::string_view by) {
   if (at != std::string::npos) text.replace(at, words.size(), by);
 }
 
-}  // namespace
-
-namespace {
-
 std::string_view engine_of(const AdviceFacts& facts) {
-  return facts.failed.row.allocator == "Text Generation Inference" ? engine::tgi
-                                                                   : facts.failed.detail(failure_detail::engine);
+  return facts.failed.framework == Framework::tgi ? engine::tgi : facts.failed.detail(failure_detail::engine);
 }
 
 }  // namespace
@@ -138,14 +135,14 @@ bool fill_engine_room(const AdviceFacts& facts, Advice& advice) {
     return each.engine == name && (each.part == part || each.part.empty());
   });
   // vLLM's own words are those of too little room for its KV cache, but for that run.
-  if (facts.failed.row.allocator.find("FlashInfer") != std::string::npos) return false;  // A workspace of fixed size.
   if (room == std::end(rooms) || (facts.failed.framework == Framework::vllm && room->part != part::measuring))
     return false;
   advice.change = room->change;
   replace(advice.change, "{}", smaller_fraction(facts));
   replace(advice.change, "{seqs}", half_of(facts, "max_num_seqs"));
   // TGI names the one that is too large, and its value.
-  if (const auto named = decimal_of(facts.failed.detail(failure_detail::setting)); named && name == engine::tgi) {
+  if (const auto named = decimal_of(facts.failed.detail(failure_detail::setting));
+      named && *named >= 2 && name == engine::tgi) {
     const bool is_total = facts.failed.row.reason.find("total tokens") != std::string::npos;
     advice.change = fmt::format("a smaller --max-batch-{}-tokens ({:.0f}, for example), or --quantize",
                                 is_total ? "total" : "prefill", std::floor(*named / 2));
@@ -187,7 +184,7 @@ bool fill_vllm(const AdviceFacts& facts, Advice& advice) {
 }
 
 bool fill_sglang(const AdviceFacts& facts, Advice& advice) {
-  if (facts.failed.row.allocator == "SGLang's request slots") {
+  if (facts.failed.detail(failure_detail::part) == part::request_slots) {
     advice.change = "a smaller --max-running-requests; if that was tried, a newer SGLang";
     advice.why = "It is a number of requests, and no lack of memory.";
     advice.price.clear();
@@ -249,6 +246,7 @@ bool fill_engine_fraction(const AdviceFacts& facts, Advice& advice) {
 bool fill_engine_length(const AdviceFacts& facts, Advice& advice) {
   const std::string_view suggested = facts.failed.detail(failure_detail::suggested);
   if (suggested.empty()) return fill_length_of_cache(facts, advice);
+  if (decimal_of(suggested).value_or(0) < 1) return false;
   advice.change = fmt::format("--max-model-len {}", suggested);
   advice.why =
       fmt::format("The engine computed it: requests of that length fit into the {}that it has for the KV cache.",

@@ -35,7 +35,31 @@ bool is_rest_of_size(std::string_view text, std::size_t at) {
   while (end < text.size() && end - at < digits_max && (is_digit(text[end]) || text[end] == '.')) ++end;
   if (end == at) return false;
   while (end < text.size() && is_space(text[end])) ++end;
-  return end < text.size() && units.find(text[end]) != std::string_view::npos;
+  return end < text.size() &&
+         (units.find(text[end]) != std::string_view::npos || text[end] == 'B' || text.substr(end).starts_with("bytes"));
+}
+
+// A unit in which a narrow window has broken the line: "Gi\nB". Its power of 1024, and where it ends.
+struct BrokenUnit {
+  std::size_t power = 0, end = 0;
+};
+std::optional<BrokenUnit> broken_unit_at(std::string_view text, std::size_t at) {
+  bool is_broken = false;
+  const auto next = [&] {
+    const std::size_t after = after_break(text, at);
+    is_broken = is_broken || after != at;
+    at = after;
+    return at < text.size() ? text[at] : '\0';
+  };
+  if (next() == ' ') ++at;
+  const std::size_t power = units.find(next());
+  if (power == std::string_view::npos) return std::nullopt;
+  ++at;
+  if (next() == 'i') ++at;
+  if (next() != 'B' || !is_broken) return std::nullopt;
+  ++at;
+  if (at < text.size() && is_name(text[at]) && text[at] != '.') return std::nullopt;
+  return BrokenUnit{power + 1, at};
 }
 
 // "18.84", and "2,00" as some languages write it.
@@ -117,9 +141,13 @@ MaybeBytes WordCursor::take_size() {
   const std::size_t point = number.find('.');
   double last_digit =
       point == std::string_view::npos ? 1 : std::pow(10.0, -static_cast<double>(number.size() - point - 1));
-  at_ += space_before_unit(text_.substr(at_));
   double unit = 1;
-  if (text_.substr(at_).starts_with(" bytes")) {
+  const auto broken = broken_unit_at(text_, at_);
+  if (!broken) at_ += space_before_unit(text_.substr(at_));
+  if (broken) {
+    unit = std::pow(1024.0, static_cast<double>(broken->power));
+    at_ = broken->end;
+  } else if (text_.substr(at_).starts_with(" bytes")) {
     at_ += 6;
   } else if (at_ < text_.size()) {
     const bool is_kilobytes = text_.substr(at_).starts_with("kB");
@@ -138,8 +166,9 @@ MaybeBytes WordCursor::take_size() {
     }
   }
   constexpr double most = 9e18;
-  if (value * unit > most) return std::nullopt;
-  if (unit == 1 && point == std::string_view::npos) last_digit = 0;  // Bytes are exact.
+  constexpr std::uint64_t most_printed = std::uint64_t{1} << 62;
+  if (value * unit > most) return PrintedBytes{most_printed, most_printed};  // No memory has so much.
+  if (unit == 1 && point == std::string_view::npos) last_digit = 0;          // Bytes are exact.
   return PrintedBytes{static_cast<std::uint64_t>(std::llround(value * unit)),
                       static_cast<std::uint64_t>(std::ceil(last_digit * unit / 2))};
 }

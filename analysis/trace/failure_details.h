@@ -21,7 +21,7 @@ inline constexpr std::string_view framework = "framework";  // Whose words the l
 inline constexpr std::string_view engine = "engine";        // What serves the model: one of `engine`.
 inline constexpr std::string_view part = "part";            // What the memory was for: one of `part`.
 inline constexpr std::string_view arguments = "arguments";  // Of a compiled program, in bytes as text.
-inline constexpr std::string_view exceeded = "more than there is";  // By how much, as a compiler says it.
+inline constexpr std::string_view exceeded = "more than there is";    // By how much, as a compiler says it.
 inline constexpr std::string_view largest_buffer = "largest buffer";  // Of a compiled program.
 inline constexpr std::string_view platform = "platform";              // `windows`, which shows in the figures.
 inline constexpr std::string_view windows = "Windows or WSL";
@@ -59,7 +59,8 @@ inline constexpr std::string_view vllm = "vllm", sglang = "sglang", tgi = "tgi",
 namespace hbmscope::part {
 
 inline constexpr std::string_view weights = "weights", kv_cache = "KV cache", compute = "compute buffers",
-                                  graphs = "CUDA graphs", measuring = "the largest batch, to measure it";
+                                  graphs = "CUDA graphs", measuring = "the largest batch, to measure it",
+                                  request_slots = "slots for requests";
 
 }  // namespace hbmscope::part
 

@@ -72,6 +72,11 @@ const std::vector<Case>& cases() {
          one.pool(gib, gib);
          one.keep(700 * mib, gib);
        }},
+      {"a size that cannot be",
+       [](Failed& one) {
+         one.row.reason = "Tried to allocate more than 1EB memory.";
+         one.figures.requested_bytes = one.figures.needed_bytes = 0;
+       }},
       {"in host memory",
        [](Failed& one) {
          one.heap.memory_kind = "pinned_host";
@@ -81,11 +86,6 @@ const std::vector<Case>& cases() {
        [](Failed& one) {
          one.facts.framework = Framework::kernel;
          one.figures.limit_bytes = 64 * mib;
-       }},
-      {"a size that cannot be",
-       [](Failed& one) {
-         one.row.reason = "Tried to allocate more than 1EB memory.";
-         one.figures.requested_bytes = one.figures.needed_bytes = 0;
        }},
       {"found by the compiler",
        [](Failed& one) {
@@ -309,7 +309,8 @@ TEST(Advice, each_row_is_given_for_some_failure) {
   give(Framework::tpu, Cause::compile_time, [](Failed& one) { one.row.memory_space = "smem"; });
   for (const Framework framework :
        {Framework::kernel, Framework::vllm, Framework::sglang, Framework::library, Framework::ggml, Framework::paddle,
-        Framework::pytorch_mps, Framework::tensorrt_llm, Framework::onnxruntime, Framework::driver_start})
+        Framework::pytorch_mps, Framework::tensorrt_llm, Framework::onnxruntime, Framework::driver_start,
+        Framework::mlx, Framework::cycles, Framework::flashinfer})
     give(framework, Cause::too_big);
   give(Framework::pytorch_xpu, Cause::driver_refused, [](Failed& one) { one.figures.requested_bytes = 4 * gib; });
   give(Framework::ggml, Cause::driver_refused);
@@ -320,8 +321,6 @@ TEST(Advice, each_row_is_given_for_some_failure) {
     one.row.allocator = "GPU driver";
     one.row.reason = "failed to allocate 1.00G from device: CUDA_ERROR_OUT_OF_MEMORY";
   });
-  for (const char* allocator : {"Metal in MLX", "Cycles", "FlashInfer's workspace"})
-    give(Framework::unknown, Cause::unknown, [&](Failed& one) { one.row.allocator = allocator; });
   for (const Framework program : {Framework::tensorflow, Framework::jax_gpu, Framework::pytorch})
     give(Framework::library, Cause::outside_pool_starved, [&](Failed& one) { one.facts.program = program; });
   give(Framework::rmm, Cause::pool_limit);

@@ -161,8 +161,8 @@ TEST(Document, a_row_as_an_object_is_that_of_its_list) {
                                 {.title = "Only shown"},
                                 {.key = "stack", .unit = Unit::stack}},
                     .rows = std::vector<std::vector<Value>>{
-                        {std::uint64_t{7}, CodeSite{"g", "b.py", 4}, CodeSite{"f", "a.py", 3}, std::uint64_t{1}, Value(),
-                         std::string("words"), stack},
+                        {std::uint64_t{7}, CodeSite{"g", "b.py", 4}, CodeSite{"f", "a.py", 3}, std::uint64_t{1},
+                         Value(), std::string("words"), stack},
                         {Value(), Value(), std::string("(no stack)"), Value(), Value(), Value(), CodeStack{}}}};
   const Json list = json_from_table(table);
   for (std::size_t row = 0; row < 2; ++row) {
@@ -185,7 +185,8 @@ TEST(Document, answers_are_put_together_row_by_row) {
 
 TEST(Document, a_list_of_objects_may_be_for_readers_too) {
   Documents heaps{.key = "heaps", .audience = Audience::everyone};
-  heaps.list.push_back(Document{.title = "One"}.add(Figures{{{"name", std::string("a")}}}).add(Sentence{.text = "Words."}));
+  heaps.list.push_back(
+      Document{.title = "One"}.add(Figures{{{"name", std::string("a")}}}).add(Sentence{.text = "Words."}));
   heaps.list.push_back(Document{.title = "Two", .audience = Audience::programs}.add(Sentence{.text = "Hidden."}));
   Document document;
   document.add(std::move(heaps));

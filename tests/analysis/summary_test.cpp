@@ -52,8 +52,8 @@ TEST(Summary, notes_say_what_the_figures_are_not) {
       has_note(compute_summary(view_of(ProfileBuilder().unknown("f", 2))), "2 compiled programs are of unknown size"));
   EXPECT_TRUE(has_note(compute_summary(view_of(ProfileBuilder())), "no samples"));
   EXPECT_TRUE(has_note(compute_summary(view_of(ProfileBuilder().sample("f", 1))), "does not record devices"));
-  EXPECT_FALSE(
-      has_note(compute_summary(view_of(ProfileBuilder().sample("f", 1, 1, buffer), {.where = "g"})), "does not record devices"))
+  EXPECT_FALSE(has_note(compute_summary(view_of(ProfileBuilder().sample("f", 1, 1, buffer), {.where = "g"})),
+                        "does not record devices"))
       << "it does, though the filter left nothing of it";
 }
 

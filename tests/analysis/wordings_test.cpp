@@ -363,6 +363,18 @@ TEST(Wordings, that_are_like_those_of_a_lack_of_memory_and_say_something_else_ar
     EXPECT_FALSE(find_sentence(line)) << line;
 }
 
+TEST(Wordings, in_code_and_in_prose_about_them_are_no_event) {
+  for (const std::string_view line :
+       {"if (e) { fprintf(stderr, \"CUDA error: out of memory\\n\"); }",
+        "- raise E('CUDA out of memory. Tried to allocate 2.00 GiB')", "- `OOMKilled`: raise the limit",
+        "  - alert: PodOOMKilled", "reason=\"OOMKilled\"", "  --adj N  of the OOM killer (oom_kill event)",
+        "it says 'Exceeded job memory limit' then", "tests/t.py::test_cuda_out_of_memory PASSED",
+        "models no longer run out of memory", "If you see an error such as out of memory, take less."})
+    EXPECT_TRUE(findings_of(std::string(line) + "\n").failures.empty()) << line;
+  for (const std::string_view line : {"'reason': 'OOMKilled', 'started_at': 1", "pod a terminated (exit code 137)"})
+    EXPECT_EQ(1U, findings_of(std::string(line) + "\n").failures.size()) << line;
+}
+
 TEST(Wordings, that_no_row_has_are_a_failure_where_a_line_of_an_error_says_it) {
   for (const std::string_view line :
        {"java.lang.OutOfMemoryError: Java heap space", "fatal error: runtime: out of memory",

@@ -1,8 +1,8 @@
+#include "analysis/write/write.h"
 #include "analysis/answers/answer_table.h"
 #include "analysis/answers/summary.h"
 #include "analysis/document/json.h"
 #include "analysis/query/call_tree.h"
-#include "analysis/write/write.h"
 
 #include <algorithm>
 
@@ -192,7 +192,8 @@ TEST(WriteJson, of_a_trace_it_has_what_a_report_has) {
   const auto view = make_view(std::make_shared<const Profile>(profile_from_trace(built.trace, states)), {});
   nlohmann::ordered_json of_trace;
   const Moment moment = *find_moment(built.trace, "end");
-  ASSERT_TRUE(add_trace_answers(of_trace, {.view = *view, .trace = &built.trace, .states = &states, .moment = &moment}));
+  ASSERT_TRUE(
+      add_trace_answers(of_trace, {.view = *view, .trace = &built.trace, .states = &states, .moment = &moment}));
   const Json json = Json::parse(write_json(*view, of_trace));
   EXPECT_EQ("test", json["format"]);
   EXPECT_EQ(24, json["heaps"][0]["in_use_bytes"]);

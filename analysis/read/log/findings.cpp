@@ -160,6 +160,9 @@ bool is_same_sentence(const Finding& a, const Finding& b) {
     return b.place.line <= a.place.line + lines_of_attempt &&
            (!x.requested || !y.requested || y.requested->bytes <= x.requested->bytes);
   constexpr std::uint64_t lines_of_repetition = 60;
+  // A title, and then the same in full.
+  if (x.wording == y.wording && !has_sizes(x) && has_sizes(y))
+    return b.place.line <= a.place.line + lines_of_repetition;
   if (y.wording->repeats) return b.place.line <= a.place.line + lines_of_repetition;
   if (x.wording == y.wording)
     return is_same(x.requested, y.requested) && is_same(x.available, y.available) && is_same(x.used, y.used);
@@ -219,7 +222,9 @@ void take_over(Finding& first, Finding&& again) {
       set_last_try(*first.sentence, again.sentence->requested);
     // SIGKILL, and then who sent it.
     const std::string_view killer_of_first = first.sentence->wording->killer;
-    if (killer_of_first == killer::signal || is_driver_of(first, again) ||
+    const bool is_title = !is_other && !has_sizes(*first.sentence) && has_sizes(*again.sentence);
+    if (is_title) --first.times;
+    if (killer_of_first == killer::signal || is_driver_of(first, again) || is_title ||
         (killer_of_first == killer::data_loader && again.sentence->wording->killer == killer::kernel)) {
       std::swap(first.sentence, again.sentence);
       std::swap(first.place, again.place);

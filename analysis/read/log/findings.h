@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/read/bfc/bfc_dump.h"
+#include "analysis/read/log/job_words.h"
 #include "analysis/read/log/wording.h"
 #include "analysis/read/tpu_oom/tpu_report.h"
 
@@ -112,9 +113,7 @@ struct Findings {
   std::vector<Recovery> recoveries;
   // Whose words the lines around have: "tensorflow", "pytorch", "jax". Empty if nobody's, or those of several.
   std::string framework;
-  bool is_of_windows = false;                                 // Or of WSL.
-  std::string engine;                                         // JobWords
-  std::vector<std::pair<std::string, std::string>> settings;  // The same.
+  JobWords words;
   std::vector<LogSpeaker> speakers;  // By number; the first one is that of lines without a prefix.
   std::uint64_t lines = 0;
   std::uint64_t performance_notes = 0;  // "The caller indicates that this is not a failure".

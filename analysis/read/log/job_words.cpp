@@ -100,8 +100,9 @@ void JobWords::look(std::string_view text) {
     const std::string_view first = name.substr(0, name.find('_'));
     for (std::size_t at = text.find(first); at != std::string_view::npos; at = text.find(first, at + 1)) {
       if (!is_at(text, at, name)) continue;
+      constexpr std::size_t size_max = 12;
       const std::string_view value = value_at(text.substr(at + name.size()));
-      if (value.empty()) continue;
+      if (value.empty() || value.size() > size_max) continue;
       const auto known =
           std::find_if(settings_.begin(), settings_.end(), [&](const auto& each) { return each.first == name; });
       if (known == settings_.end())
@@ -140,9 +141,14 @@ std::string JobWords::framework() const {
   return {};
 }
 
-std::string_view JobWords::engine() const {
-  for (std::size_t row = 0; row < std::size(engine_words); ++row)
-    if ((engines_ >> row & 1) != 0) return engine_words[row].name;
+std::string_view JobWords::engine(bool is_of_ggml) const {
+  constexpr std::string_view of_ggml[] = {engine::ollama, engine::lm_studio, engine::llama_cpp_python,
+                                          engine::koboldcpp};
+  for (std::size_t row = 0; row < std::size(engine_words); ++row) {
+    const std::string_view name = engine_words[row].name;
+    const bool is_ggml = std::find(std::begin(of_ggml), std::end(of_ggml), name) != std::end(of_ggml);
+    if ((engines_ >> row & 1) != 0 && is_ggml == is_of_ggml) return name;
+  }
   return {};
 }
 

@@ -20,7 +20,8 @@ class JobWords {
   // "tensorflow", "pytorch", "jax". Empty if it has nobody's words, or those of several.
   std::string framework() const;
   // What serves models with them: "vllm", "sglang", "ollama" (trace/failure_details.h). Empty if nothing is known.
-  std::string_view engine() const;
+  // `is_of_ggml`: the failure is ggml's, or it isn't.
+  std::string_view engine(bool is_of_ggml) const;
   // Of Windows, or of WSL, where the driver is that of Windows.
   bool is_of_windows() const { return is_of_windows_; }
   // "gpu_memory_utilization", "0.95"; "0.95, 0.9" where the text has several.

@@ -374,7 +374,11 @@ bool LogReader::continue_sentence(std::string_view line, Continued& continued, S
   if (continued.text.size() + line.size() < sentence_bytes_max) {
     continued.text += "\n" + std::string(line);
     auto more = find_sentence(continued.text);
-    if (more && more->wording == sentence.wording && count_figures(*more) > count_figures(sentence)) {
+    // A figure may go on in the next line.
+    const bool says_more = more && more->wording == sentence.wording &&
+                           (count_figures(*more) > count_figures(sentence) ||
+                            (count_figures(*more) == count_figures(sentence) && !has_same_sizes(*more, sentence)));
+    if (says_more) {
       sentence = std::move(*more);
       return true;
     }
@@ -438,9 +442,7 @@ Findings LogReader::finish() {
   if (findings_.speakers.empty()) findings_.speakers.emplace_back();
   findings_.lines = line_ - 1;
   findings_.framework = words_.framework();
-  findings_.engine = words_.engine();
-  findings_.is_of_windows = words_.is_of_windows();
-  findings_.settings = words_.settings();
+  findings_.words = words_;
   if (findings_.failures.empty()) drop_empty_accounts(findings_.accountings);
   merge_findings(findings_);
   findings_.series = status_.finish();

@@ -162,13 +162,18 @@ std::string_view without_frame(std::string_view line, std::string& kept) {
       if (line.starts_with(' ')) line.remove_prefix(1);
     }
   }
-  if (line.find('&') == std::string_view::npos) return line;
-  constexpr std::pair<std::string_view, char> entities[] = {
-      {"&gt;", '>'}, {"&lt;", '<'}, {"&quot;", '"'}, {"&#34;", '"'}, {"&#39;", '\''}, {"&#x27;", '\''}, {"&amp;", '&'}};
-  kept = line;
-  for (const auto& [entity, character] : entities)
-    for (std::size_t at = kept.find(entity); at != std::string::npos; at = kept.find(entity, at + 1))
-      kept.replace(at, entity.size(), 1, character);
+  constexpr std::string_view space = "\u00a0";
+  if (line.find('&') == std::string_view::npos && line.find(space) == std::string_view::npos) return line;
+  constexpr std::pair<std::string_view, char> entities[] = {{"&gt;", '>'},  {"&lt;", '<'},   {"&quot;", '"'},
+                                                            {"&#34;", '"'}, {"&#39;", '\''}, {"&#x27;", '\''},
+                                                            {"&amp;", '&'}, {"&nbsp;", ' '}, {space, ' '}};
+  kept.clear();
+  while (!line.empty()) {
+    const auto entity = std::find_if(std::begin(entities), std::end(entities),
+                                     [&](const auto& each) { return line.starts_with(each.first); });
+    kept += entity == std::end(entities) ? line.front() : entity->second;
+    line.remove_prefix(entity == std::end(entities) ? 1 : entity->first.size());
+  }
   return kept;
 }
 

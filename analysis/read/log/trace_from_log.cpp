@@ -198,9 +198,10 @@ class LogWriter {
     if (by.rank) add_detail(event, failure_detail::rank, std::to_string(*by.rank));
     if (finding.times > 1) add_detail(event, failure_detail::times, std::to_string(finding.times));
     add_detail(event, failure_detail::framework, findings_.framework);
-    add_detail(event, failure_detail::engine, findings_.engine);
-    if (findings_.is_of_windows) add_detail(event, failure_detail::platform, failure_detail::windows);
-    for (const auto& [name, value] : findings_.settings) add_detail(event, name, value);
+    const bool is_of_ggml = framework_of(finding) == "ggml";
+    add_detail(event, failure_detail::engine, findings_.words.engine(is_of_ggml));
+    if (findings_.words.is_of_windows()) add_detail(event, failure_detail::platform, failure_detail::windows);
+    for (const auto& [name, value] : findings_.words.settings()) add_detail(event, name, value);
     add_detail(event, failure_detail::part, part_of(finding));
     if (finding.dump) {
       add_detail(event, failure_detail::allocator, finding.dump->allocator);
@@ -217,7 +218,7 @@ class LogWriter {
     add_detail(event, failure_detail::setting, said.setting);
     add_detail(event, failure_detail::suggested, said.suggested);
     // The driver of Windows reports no memory of single processes, and PyTorch prints that as 2^64 bytes.
-    if (!findings_.is_of_windows && said.text.find("this process has 17179869184.00 GiB") != std::string::npos)
+    if (!findings_.words.is_of_windows() && said.text.find("this process has 17179869184.00 GiB") != std::string::npos)
       add_detail(event, failure_detail::platform, failure_detail::windows);
     if (said.wording->kind == SentenceKind::kill) {
       add_detail(event, failure_detail::killed_by, said.allocator);

@@ -74,6 +74,8 @@ struct Sentence {
   std::vector<std::pair<std::string, MaybeBytes>> others;  // "this process", 23.1 GiB.
 };
 
+inline constexpr std::size_t text_bytes_max = 1024;  // Of a sentence.
+
 // The first sentence of a line, or of several that follow each other: where a window has wrapped it, or it goes on.
 // Text before it, such as the type of a Python exception, is ignored.
 std::optional<Sentence> find_sentence(std::string_view text);
@@ -83,6 +85,8 @@ std::optional<Sentence> find_unknown_wording(std::string_view text);
 std::optional<Sentence> find_mention_of_lack(std::string_view text);
 // Adds what a following line says about the same failure. Returns whether it said anything.
 bool continue_sentence(std::string_view line, Sentence& sentence);
+bool has_sizes(const Sentence& sentence);
+bool has_same_sizes(const Sentence& a, const Sentence& b);
 // How much it says.
 std::size_t count_figures(const Sentence& sentence);
 
