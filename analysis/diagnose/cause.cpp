@@ -380,10 +380,12 @@ bool CauseFacts::is_all_full() const {
 }
 
 bool CauseFacts::is_over_limit() const {
-  // PyTorch's limit on Apple's GPUs is for all that the process has there.
-  const std::uint64_t others = framework == Framework::pytorch_mps && elsewhere ? elsewhere->bytes : 0;
-  return figures.limit_bytes && row.used_bytes &&
-         clamped_sum(clamped_sum(*row.used_bytes, others), figures.needed_bytes) > *figures.limit_bytes;
+  if (!figures.limit_bytes || !row.used_bytes) return false;
+  std::uint64_t wanted = clamped_sum(*row.used_bytes, figures.needed_bytes);
+  // PyTorch's limit on Apple's GPUs is for all that the process has there; its text rounds what it has.
+  if (framework == Framework::pytorch_mps)
+    wanted = clamped_sum(wanted, clamped_sum(elsewhere ? elsewhere->bytes : 0, *figures.limit_bytes / 256));
+  return wanted > *figures.limit_bytes;
 }
 
 CauseFacts cause_facts_of(const Trace& trace, std::size_t stream, const FailureRow& row, const FailureFacts& figures) {

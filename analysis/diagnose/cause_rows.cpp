@@ -405,9 +405,11 @@ std::string shared_memory_sentence(const CauseFacts& facts) {
 }
 
 std::string impossible_size_sentence(const CauseFacts& facts) {
-  constexpr std::uint64_t exbi = std::uint64_t{1} << 60;
-  const bool is_printed = facts.figures.requested_bytes > 0 && facts.figures.requested_bytes < exbi;
-  const std::string size = is_printed ? requested_text(facts) : std::string("1 EiB or more");
+  constexpr std::uint64_t readable = std::uint64_t{1} << 62;  // More is not read (WordCursor::take_size).
+  const std::uint64_t bytes = facts.figures.requested_bytes;
+  const std::string size = bytes == 0         ? std::string("more than 1 EiB")
+                           : bytes < readable ? requested_text(facts)
+                                              : "more than " + text_from_bytes(readable);
   return fmt::format(
       "Requested {}, which no device has: the size is the result of a mistake, such as a negative "
       "dimension or an overflow.",

@@ -132,7 +132,7 @@ const std::vector<tests::WildText> device_texts = {
      "ggml_aligned_malloc: insufficient memory (attempted to allocate 17592186044416.00 MB)\n"
      "alloc_tensor_range: failed to allocate CPU buffer of size 18446744073709549568\n",
      "impossible_size",
-     {"1 EiB or more", "the result of a mistake"},
+     {"more than 4.00 EiB", "the result of a mistake"},
      {"smaller context", "host ran out"}},
     {"more than nearly all devices have",
      "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 218.96 GiB\n",

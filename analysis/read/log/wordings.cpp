@@ -94,6 +94,7 @@ constexpr std::array wordings = {
             "Free (according to CUDA): {available}\nPyTorch limit (set by user-supplied memory fraction) : {limit}"},
     Wording{failure, "pytorch", "cudaMallocAsync in PyTorch", "OutOfMemoryError: Allocation on device"},
     Wording{failure, "pytorch", "PyTorch", "Tried to allocate more than 1EB memory"},
+    Wording{failure, "pytorch", "PyTorch in a Ray task", "RayTaskError(OutOfMemoryError)"},
     Wording{failure, "pytorch", "PyTorch's CPU allocator", "DefaultCPUAllocator: can't allocate memory",
             "you tried to allocate {requested}", "host"},
     Wording{failure, "pytorch", "PyTorch's CPU allocator", "DefaultCPUAllocator: not enough memory",
