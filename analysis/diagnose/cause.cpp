@@ -154,10 +154,13 @@ bool is_impossible(Facts one) {
 // without enough free memory could still have taken.
 constexpr Rung ladder[] = {
     {"kept from earlier steps", Cause::leak, [](Facts one) { return leak_of(one) != Leak::none; }},
-    {"a size that cannot be", Cause::impossible_size, is_impossible},
     {"in host memory", Cause::host_memory,
-     [](Facts one) { return is_host_kind(one.heap.memory_kind) || has(one.row.allocator, "host"); }},
+     [](Facts one) {
+       const bool is_of_host = is_host_kind(one.heap.memory_kind) || has(one.row.allocator, "host");
+       return is_of_host && !(is_of_text(one) && is_impossible(one));
+     }},
     {"in shared memory", Cause::shared_memory, [](Facts one) { return one.framework == Framework::kernel; }},
+    {"a size that cannot be", Cause::impossible_size, is_impossible},
     {"found by the compiler", Cause::compile_time,
      [](Facts one) { return one.detail(failure_detail::stage) == failure_detail::compiler; }},
     {"library that may lack something else", Cause::unknown,

@@ -72,11 +72,6 @@ const std::vector<Case>& cases() {
          one.pool(gib, gib);
          one.keep(700 * mib, gib);
        }},
-      {"a size that cannot be",
-       [](Failed& one) {
-         one.row.reason = "Tried to allocate more than 1EB memory.";
-         one.figures.requested_bytes = one.figures.needed_bytes = 0;
-       }},
       {"in host memory",
        [](Failed& one) {
          one.heap.memory_kind = "pinned_host";
@@ -86,6 +81,11 @@ const std::vector<Case>& cases() {
        [](Failed& one) {
          one.facts.framework = Framework::kernel;
          one.figures.limit_bytes = 64 * mib;
+       }},
+      {"a size that cannot be",
+       [](Failed& one) {
+         one.row.reason = "Tried to allocate more than 1EB memory.";
+         one.figures.requested_bytes = one.figures.needed_bytes = 0;
        }},
       {"found by the compiler",
        [](Failed& one) {
