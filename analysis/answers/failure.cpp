@@ -344,12 +344,7 @@ std::string title_of_failure(const Trace& trace, const Diagnosis& diagnosis, Fai
                          ? "Out of memory in the emulated GPU pool"
                          : "Out of memory";
   if (number.of > 1) text += fmt::format(" ({} of {})", text_from_count(number.number), text_from_count(number.of));
-  const auto has_detail = [&](std::string_view key, std::string_view value) {
-    const auto& details = diagnosis.row.details;
-    return std::any_of(details.begin(), details.end(),
-                       [&](const auto& one) { return one.first == key && one.second == value; });
-  };
-  const bool is_killed = has_detail(failure_detail::killer, killer::signal);
+  const bool is_killed = diagnosis.row.detail(failure_detail::killer) == killer::signal;
   if (is_killed) text.replace(0, std::string_view("Out of memory").size(), "Killed");
   if (!diagnosis.facts.heap_name.empty() && !is_killed && diagnosis.row.allocator != unknown_allocator)
     text += " on " + diagnosis.facts.heap_name;

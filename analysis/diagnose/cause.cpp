@@ -65,14 +65,8 @@ constexpr FrameworkName framework_names[] = {
     {{}, "jax", Framework::jax_gpu},
 };
 
-std::string_view detail_of(const FailureRow& row, std::string_view key) {
-  const auto found =
-      std::find_if(row.details.begin(), row.details.end(), [&](const auto& one) { return one.first == key; });
-  return found == row.details.end() ? std::string_view() : std::string_view(found->second);
-}
-
 Framework program_of(const FailureRow& row) {
-  const std::string_view words = detail_of(row, failure_detail::framework);
+  const std::string_view words = row.detail(failure_detail::framework);
   return words == "tensorflow" ? Framework::tensorflow
          : words == "pytorch"  ? Framework::pytorch
          : words == "jax"      ? Framework::jax_gpu
@@ -409,7 +403,7 @@ CauseFacts cause_facts_of(const Trace& trace, std::size_t stream, const FailureR
 }
 
 std::string_view CauseFacts::detail(std::string_view key) const {
-  return detail_of(row, key);
+  return row.detail(key);
 }
 
 bool CauseFacts::is_of_windows() const {

@@ -334,17 +334,14 @@ std::string host_memory_sentence(const CauseFacts& facts) {
   const std::string_view by = facts.detail(failure_detail::killer);
   const auto kill =
       std::find_if(std::begin(kills), std::end(kills), [&](const Kill& each) { return each.killer == by; });
+  const std::string held =
+      facts.row.used_bytes ? fmt::format(" It had {} of it.", text_from_bytes(*facts.row.used_bytes)) : std::string();
   if (kill != std::end(kills)) {
     std::string text(kill->sentence);
     if (text.starts_with("{}")) text.replace(0, 2, capitalised(facts.row.allocator));
-    if (by == killer::ray)
-      text += node_text(facts);
-    else if (facts.row.used_bytes)
-      text += fmt::format(" It had {} of it.", text_from_bytes(*facts.row.used_bytes));
+    text += by == killer::ray ? node_text(facts) : held;
     return by == killer::signal ? text : text + " Memory of a device is not short.";
   }
-  const std::string held =
-      facts.row.used_bytes ? fmt::format(" It had {} of it.", text_from_bytes(*facts.row.used_bytes)) : std::string();
   if (!by.empty() || !facts.detail(failure_detail::killed_by).empty())
     return "Memory of the host (RAM) ran out, not of a device, and the job was killed." + held;
   if (facts.figures.requested_bytes == 0)

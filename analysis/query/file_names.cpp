@@ -163,8 +163,6 @@ bool is_library_file(std::string_view file) {
 
 FileOwner owner_of_file(std::string_view file) {
   if (file.empty() || is_library_file(file)) return FileOwner::library;
-  // Extensions of packages, without their folder; and what pip puts into a folder of commands.
-  if (file.ends_with(".pyx") || file.find("/bin/") != std::string_view::npos) return FileOwner::library;
   const bool is_program = file.ends_with(".py") || file.ends_with(".json") || is_notebook_cell(file);
   return is_program ? FileOwner::program : FileOwner::code;
 }

@@ -74,10 +74,7 @@ void take_details(const Stream& stream, const FailureEvent& failure, FailureRow&
 // "E1000: CompileTimeHbmOom: Ran out of memory on HBM, ... HLO module: jit_step."
 void take_stage(FailureRow& row) {
   constexpr std::string_view before_program = "HLO module: ";
-  const auto has_stage = [](const auto& detail) { return detail.first == failure_detail::stage; };
-  if (row.reason.find("CompileTime") == std::string::npos ||
-      std::any_of(row.details.begin(), row.details.end(), has_stage))
-    return;
+  if (row.reason.find("CompileTime") == std::string::npos || !row.detail(failure_detail::stage).empty()) return;
   row.details.emplace_back(failure_detail::stage, failure_detail::compiler);
   const std::size_t at = row.reason.find(before_program);
   if (at == std::string::npos) return;
@@ -286,6 +283,11 @@ std::vector<FailureRow> compute_failure_rows(const Trace& trace) {
     }
   }
   return rows;
+}
+
+std::string_view FailureRow::detail(std::string_view key) const {
+  const auto found = std::find_if(details.begin(), details.end(), [&](const auto& one) { return one.first == key; });
+  return found == details.end() ? std::string_view() : std::string_view(found->second);
 }
 
 }  // namespace hbmscope

@@ -62,6 +62,8 @@ struct FailureRow {
   std::string own_line;               // "forward model.py:54", the innermost line of your code; may be empty.
   std::optional<std::uint64_t> line;  // The line of the log that reports it, from 1.
   std::vector<std::pair<std::string, std::string>> details;  // What else it says (trace/failure_details.h), by key.
+
+  std::string_view detail(std::string_view key) const;  // Empty if it isn't there.
 };
 // The last value that the source reported for a heap among the first `position` events (trace/reported_figures.h);
 // absent: none.
