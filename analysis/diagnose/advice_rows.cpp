@@ -12,6 +12,7 @@
 #include "analysis/diagnose/device_budget.h"
 #include "analysis/diagnose/engine_advice.h"
 #include "analysis/diagnose/growth.h"
+#include "analysis/diagnose/host_memory.h"
 #include "analysis/model/clamped.h"
 #include "analysis/trace/failure_details.h"
 #include "analysis/units/format.h"
@@ -140,7 +141,7 @@ bool is_of_pytorch(const AdviceFacts& facts, Advice&) {
   return facts.failed.program == Framework::pytorch;
 }
 bool is_of_unknown(const AdviceFacts& facts, Advice&) {
-  return facts.failed.program == Framework::unknown && facts.failed.row.allocator.find("TensorRT") == std::string::npos;
+  return facts.failed.program == Framework::unknown;
 }
 
 bool fill_smaller_pool(const AdviceFacts& facts, Advice& advice) {
@@ -223,16 +224,30 @@ bool fill_more_than_held(const AdviceFacts& facts, Advice& advice) {
   return true;
 }
 
+bool names_no_process(const AdviceFacts& facts) {
+  const auto& details = facts.failed.row.details;
+  return std::none_of(details.begin(), details.end(), [](const auto& each) {
+    return each.first == "this process" || each.first.starts_with("process ");
+  });
+}
+
 bool fill_hold_less(const AdviceFacts& facts, Advice& advice) {
   const Framework framework = facts.failed.framework;
   if (missing_bytes(facts) == 0 || is_more_than_held(facts) || has_engine_room(facts)) return false;
   if (framework == Framework::tpu && facts.failed.row.line) return false;  // Said above.
   const bool is_jax = facts.failed.has_xla_pool() || framework == Framework::tpu,
-             is_training = is_jax || framework == Framework::pytorch || framework == Framework::pytorch_npu ||
-                           framework == Framework::pytorch_xpu || framework == Framework::pytorch_mps;
-  advice.change = fmt::format("hold or request less: {}{}{}, a lower precision", less_of(facts),
-                              is_training ? ", checkpointing" : "", is_jax ? ", donation" : "");
+             can_train = is_jax || framework == Framework::pytorch || framework == Framework::pytorch_npu ||
+                         framework == Framework::pytorch_xpu || framework == Framework::pytorch_mps;
+  advice.change =
+      fmt::format("hold or request less: {}{}{}, a lower precision", less_of(facts),
+                  can_train && facts.failed.detail(failure_detail::checkpointing).empty() ? ", checkpointing" : "",
+                  is_jax ? ", donation" : "");
   advice.why = fmt::format("{}{} more must be free.", no_fraction_text(facts), text_from_bytes(missing_bytes(facts)));
+  // A context takes less.
+  constexpr std::uint64_t much = std::uint64_t{700} << 20;
+  if (const auto outside = facts.failed.outside_of_pool(); outside && *outside >= much && names_no_process(facts))
+    advice.why += fmt::format(" If other processes hold part of the {} outside of the pool, ending them may do ({}).",
+                              text_from_bytes(*outside), lister_of(facts));
   const Holders& holders = facts.holders;
   if (!holders.rows.empty() && holders.by == Holders::By::code)
     advice.why += fmt::format(" The most is held by {}: {}.", text_from_holder(holders.rows.front()),
@@ -250,6 +265,14 @@ bool fill_leak(const AdviceFacts& facts, Advice& advice) {
   return true;
 }
 
+bool is_of_saving(const AdviceFacts& facts, Advice&) {
+  return facts.failed.detail(failure_detail::part) == part::saving;
+}
+
+bool has_unified_memory(const AdviceFacts& facts, Advice&) {
+  return facts.failed.detail(failure_detail::platform) == failure_detail::unified;
+}
+
 using enum AdviceProof;
 
 constexpr std::uint32_t in_engine =
@@ -265,6 +288,9 @@ constexpr AdviceRow advice_rows[] = {
      "without a limit, or a variable that still refers to the last graph.",
      "", rule, false, fill_leak},
     {"fraction", jax, full_memory, "", "", "", rule, true, fill_fraction},
+    {"unified", jax, any_cause, "a larger XLA_PYTHON_CLIENT_MEM_FRACTION (4.0, for example)",
+     "With unified memory the pool may be larger than the device, and uses memory of the host.",
+     "What lies on the host is slower.", rule, false, has_unified_memory},
     {"preallocate", jax, fragmented_memory, "XLA_PYTHON_CLIENT_PREALLOCATE=true",
      "Free memory of different regions can't be joined; with preallocation there is one region.",
      "Other processes can't use that memory of the GPU.", rule, true, fill_preallocate},
@@ -286,9 +312,14 @@ constexpr AdviceRow advice_rows[] = {
      "Segments then grow in place, so free memory isn't split among segments.",
      "Tensors can't be shared with other processes by CUDA IPC in older versions.", rule, true, fill_expandable},
     {"watermark", set_of(Framework::pytorch_mps), any_cause,
-     "PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0, or a larger torch.mps.set_per_process_memory_fraction()",
-     "PyTorch stops at a limit of its own, below what the machine has.",
+     "a smaller model, batch or input, and torch.mps.empty_cache() where arrays were freed; only then "
+     "PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0",
+     "PyTorch stops at a limit of its own, 1.7 times what Apple recommends unless it is set.",
      "Without a limit the whole system may run out of memory.", rule, false, fill_watermark},
+    {"saving", pytorch, any_cause,
+     "save in shards, or gather the state in memory of the host "
+     "(FSDP: FullStateDictConfig(offload_to_cpu=True, rank0_only=True))",
+     "It ran out while it saved the model, which needs a copy of it.", "", rule, false, is_of_saving},
     {"driver_start", set_of(Framework::driver_start), any_cause,
      "look at what limits the process on the host (ulimit -v, the container's memory), whether another process fills "
      "the "
@@ -299,8 +330,9 @@ constexpr AdviceRow advice_rows[] = {
      "The driver of some of Intel's GPUs refuses a single allocation of 4 GiB or more, whatever is free.", "", rule,
      false, is_of_four_gib},
     {"single_buffer", set_of(Framework::ggml), set_of(Cause::driver_refused),
-     "fewer layers on the GPU (-ngl), or another backend of llama.cpp",
-     "Some drivers refuse a single buffer of more than a few GiB, whatever is free.", "", rule, false, nullptr},
+     "a smaller batch (-ub) or context (-c), flash attention (-fa), or another backend of llama.cpp",
+     "Some drivers refuse a single buffer of more than a few GiB, whatever is free; these make it smaller.", "", rule,
+     false, nullptr},
     {"driver_limits", any_framework, set_of(Cause::driver_refused),
      "look at the driver's log (dmesg) and at limits of the process: control group, locked memory, address space, "
      "IOMMU",
@@ -341,11 +373,6 @@ constexpr AdviceRow advice_rows[] = {
     {"vllm", set_of(Framework::vllm), any_cause & ~set_of(Cause::held_elsewhere),
      "a smaller --max-model-len, or more GPUs (--tensor-parallel-size)", "Either needs less memory on each GPU.",
      "Requests must be shorter, or it takes more GPUs.", rule, false, fill_vllm},
-    {"mlx", set_of(Framework::mlx), any_cause, "a shorter prompt or context, a smaller batch, or a model of fewer bits",
-     "The model, its KV cache and the prompt's activations share the memory of the machine.", "", rule, false, nullptr},
-    {"cycles", set_of(Framework::cycles), any_cause,
-     "smaller textures and less geometry (Simplify), fewer programs on the GPU, or a render on the CPU",
-     "The scene must fit in the device's memory.", "Rendering on the CPU takes longer.", rule, false, nullptr},
     {"layers_on_gpu", set_of(Framework::ggml), any_cause, "", "", "The other layers run on the CPU, more slowly.",
      assumed, false, fill_layers_on_gpu},
     {"context", set_of(Framework::ggml), any_cause, "", "", "Requests must be shorter.", assumed, false, fill_context},
@@ -382,19 +409,11 @@ constexpr AdviceRow advice_rows[] = {
      "torch.cuda.set_per_process_memory_fraction() in PyTorch, TF_FORCE_GPU_ALLOW_GROWTH=true in TensorFlow",
      "Libraries allocate outside of the framework's pool: a smaller pool leaves them more.",
      "The pool becomes smaller, so less memory is left for arrays.", rule, false, is_of_unknown},
-    {"tensorrt_llm", set_of(Framework::tensorrt_llm), any_cause,
-     "a smaller free_gpu_memory_fraction of the KV cache, --max_batch_size, --max_num_tokens or --max_seq_len",
-     "The KV cache takes that part of what is free after the weights, and the rest must hold what requests need.", "",
-     rule, false, nullptr},
-    {"onnxruntime", set_of(Framework::onnxruntime), any_cause,
-     "a larger gpu_mem_limit of the CUDA execution provider, if it is set; else a smaller batch or input",
-     "The arena stops at that limit. On the CPU the memory is the host's.", "", rule, false, nullptr},
-    {"workspace", set_of(Framework::flashinfer), any_cause,
-     "a larger workspace (SGLANG_FLASHINFER_WORKSPACE_SIZE in SGLang, VLLM_FLASHINFER_WORKSPACE_BUFFER_SIZE in vLLM)",
-     "It has a fixed size, and is no part of the pool.", "", rule, false, nullptr},
+    {"named", set_of(Framework::named), any_cause, "", "", "", rule, false, fill_named},
     {"paddle_fraction", set_of(Framework::paddle), any_cause,
-     "a smaller batch, another GPU (CUDA_VISIBLE_DEVICES), or FLAGS_fraction_of_gpu_memory_to_use",
-     "Paddle's pool takes that fraction of the device.", "", rule, false, fill_paddle},
+     "a smaller batch, fewer processes on the GPU, or another GPU (CUDA_VISIBLE_DEVICES)",
+     "Each process has a pool of its own; a smaller FLAGS_fraction_of_gpu_memory_to_use makes it smaller.", "", rule,
+     false, fill_paddle},
     {"release", any_framework, fragmented_memory, "", "", "", computed, false, fill_release},
     {"processes", any_framework, set_of(Cause::too_big, Cause::cannot_grow), "", "", "", computed, false,
      fill_other_processes},
@@ -412,21 +431,22 @@ std::span<const AdviceRow> all_advice() {
 }
 
 Advice general_advice(const AdviceFacts& facts) {
-  constexpr std::uint64_t little = std::uint64_t{64} << 20, much = std::uint64_t{128} << 30;
+  constexpr std::uint64_t little = std::uint64_t{64} << 20, much = std::uint64_t{16} << 30;
+  const std::uint64_t wanted = facts.failed.figures.requested_bytes;
   Advice advice;
   advice.key = "general";
   if (facts.failed.framework == Framework::tpu) {
     advice.change = "a smaller batch, or fewer arrays that earlier work left on the device";
     advice.why = "An array stays there as long as a variable refers to it.";
-  } else if (const std::uint64_t wanted = facts.failed.figures.requested_bytes;
-             wanted > 0 && wanted < little && !facts.failed.row.used_bytes) {
+  } else if (wanted > 0 && wanted < little && !facts.failed.row.used_bytes) {
     advice.change = fmt::format("free what is on the device (what earlier work left there, other processes), or {}",
                                 less_of(facts));
     advice.why =
         fmt::format("The request is small, so the device was full already; {} shows who uses it.", lister_of(facts));
-  } else if (facts.failed.figures.requested_bytes > much && !facts.failed.device_bytes) {
-    advice.change = "smaller inputs (resolution, length) or a smaller batch";
-    advice.why = "Few devices have as much memory as that one request.";
+  } else if (wanted > much && !facts.failed.device_bytes) {
+    advice.change = fmt::format("smaller inputs (resolution, length){}, or a device with more memory",
+                                facts.failed.detail("batch_size") == "1" ? "" : " or a smaller batch");
+    advice.why = fmt::format("That one request is for {}.", text_from_bytes(wanted));
   } else {
     advice.change = fmt::format("{}, or a device that nothing else uses", facts.failed.detail("batch_size") == "1"
                                                                               ? "smaller or shorter inputs"

@@ -34,13 +34,16 @@ constexpr FrameworkName framework_names[] = {
     {"cuSPARSE", {}, Framework::library},
     {"cuFFT", {}, Framework::library},
     {"MIOpen", {}, Framework::library},
-    {"TensorRT-LLM", {}, Framework::tensorrt_llm},
-    {"TensorRT", {}, Framework::library},
-    {"ONNX Runtime", {}, Framework::onnxruntime},
+    {"TensorRT", {}, Framework::named},
+    {"ONNX Runtime", {}, Framework::named},
     {"Text Generation Inference", {}, Framework::tgi},
-    {"FlashInfer", {}, Framework::flashinfer},
-    {"Metal in MLX", {}, Framework::mlx},
-    {"Cycles", {}, Framework::cycles},
+    {"FlashInfer", {}, Framework::named},
+    {"Metal in MLX", {}, Framework::named},
+    {"Cycles", {}, Framework::named},
+    {"RELION", {}, Framework::named},
+    {"CuPy", {}, Framework::named},
+    {"CUDA.jl", {}, Framework::named},
+    {"LM Studio", {}, Framework::ggml},
     {"shared memory of a", {}, Framework::kernel},
     {"vLLM", {}, Framework::vllm},
     {"SGLang", {}, Framework::sglang},
@@ -115,8 +118,10 @@ bool is_of_text(Facts one) {
 }
 
 // Others hold a quarter of the device, and not a fraction of what the own pool holds; without that it would have fit.
+// Of the driver's pool a text doesn't say what it keeps: then it is half of the device.
 bool is_held_elsewhere(Facts one) {
-  constexpr std::uint64_t part_of_device = 4, part_of_pool = 2;
+  constexpr std::uint64_t part_of_pool = 2;
+  const std::uint64_t part_of_device = one.framework == Framework::pytorch_async ? 2 : 4;
   if (!one.elsewhere || one.has_device_room()) return false;
   const std::uint64_t held = one.elsewhere->bytes,
                       device = one.device_bytes.value_or(one.figures.limit_bytes.value_or(0)),
@@ -164,6 +169,8 @@ constexpr Rung ladder[] = {
     {"pool that says it is full", Cause::pool_limit, says_pool_is_full},
     {"engine without room for its cache", Cause::pool_limit,
      [](Facts one) { return one.engine && one.framework == Framework::vllm && !one.figures.driver_bytes; }},
+    {"larger than the driver gives at once", Cause::driver_refused,
+     [](Facts one) { return one.detail(failure_detail::part) == part::single; }},
     {"held by others", Cause::held_elsewhere, is_held_elsewhere},
     {"request of unknown size", Cause::unknown, [](Facts one) { return one.figures.requested_bytes == 0; }},
     {"larger than the device", Cause::too_big,
@@ -175,6 +182,12 @@ constexpr Rung ladder[] = {
     {"refused by the driver", Cause::unknown, [](Facts one) { return one.figures.is_of_driver; }},
     {"events were lost", Cause::unknown,
      [](Facts one) { return one.figures.is_inexact && one.figures.free_blocks.has_value(); }},
+    {"so near its limit that rounding decides", Cause::pool_limit,
+     [](Facts one) {
+       const auto left = one.left_to_grow();
+       return is_of_text(one) && one.has_device_room() && left && *left <= *one.figures.limit_bytes / 256 &&
+              one.figures.free_bytes.value_or(0) < one.figures.needed_bytes;
+     }},
     {"limit of the process", Cause::pool_limit,
      [](Facts one) { return is_of_text(one) && asks_driver(one.framework) && one.figures.is_pool_at_limit(); }},
     {"refused with room on the device", Cause::driver_refused,
@@ -237,6 +250,8 @@ void add_figures(const CauseFacts& facts, CauseOfFailure& found) {
         figures.limit_bytes && *figures.limit_bytes == *row.pool_bytes ? ", and the pool had reached its limit" : ""));
   else if (row.used_bytes && found.cause != Cause::compile_time && found.cause != Cause::host_memory)
     add(fmt::format("{} was in use.", text_from_bytes(*row.used_bytes)));
+  else if (row.line && row.pool_bytes && !row.used_bytes)
+    add(fmt::format("The pool had {}.", text_from_bytes(*row.pool_bytes)));
   if (found.cause == Cause::fragmentation && figures.free_blocks && figures.largest_free_bytes)
     add(fmt::format("The free {} is in {}, the largest {}.", text_from_bytes(*figures.free_bytes),
                     text_from_count_of(*figures.free_blocks, "block"), text_from_bytes(*figures.largest_free_bytes)));
@@ -256,16 +271,9 @@ void add_figures(const CauseFacts& facts, CauseOfFailure& found) {
                   "In a container a process has another number than the driver's.",
                   one.name, text_from_bytes(one.bytes))
             : fmt::format("{}: {}.", one.name, text_from_bytes(one.bytes)));
-  // Where that is more than what is missing, and nobody else said whose it is.
-  if (row.line && row.pool_bytes && facts.device_bytes && figures.driver_bytes &&
-      found.cause != Cause::held_elsewhere) {
-    const std::uint64_t known = clamped_sum(*row.pool_bytes, *figures.driver_bytes);
-    const std::uint64_t outside = *facts.device_bytes - std::min(*facts.device_bytes, known);
-    const std::uint64_t there = clamped_sum(figures.free_bytes.value_or(0), *figures.driver_bytes);
-    if (outside >= *facts.device_bytes / 20 && outside > figures.needed_bytes - std::min(figures.needed_bytes, there))
-      add(fmt::format("{} of the device is outside of the pool: contexts, libraries, other processes.",
-                      text_from_bytes(outside)));
-  }
+  if (const auto outside = facts.outside_of_pool(); outside && found.cause != Cause::held_elsewhere)
+    add(fmt::format("{} of the device is outside of the pool: contexts, libraries, other processes.",
+                    text_from_bytes(*outside)));
   for (const auto& [key, value] : row.details)
     if (has(key, "padding") || has(key, "fragmentation") || key == "other allocations" ||
         key == failure_detail::largest_buffer)
@@ -332,7 +340,6 @@ std::string how_to_know_with(const CauseFacts& facts) {
   if (is_of_old_version(facts)) return "Start the job with: hbmscope run -- COMMAND";
   switch (facts.framework) {
     case Framework::jax_gpu:
-    case Framework::tensorflow:
       return "Set TF_BFC_MEMORY_DUMP=/tmp/oom, which makes XLA write the pool's blocks when a request fails, "
              "or start the job with: hbmscope run -- COMMAND";
     case Framework::pytorch:
@@ -361,8 +368,17 @@ std::optional<std::uint64_t> CauseFacts::left_to_grow() const {
   return *figures.limit_bytes - std::min(*figures.limit_bytes, *figures.pool_bytes);
 }
 
+std::optional<std::uint64_t> CauseFacts::outside_of_pool() const {
+  if (!row.line || !row.pool_bytes || !device_bytes || !figures.driver_bytes) return std::nullopt;
+  const std::uint64_t known = clamped_sum(*row.pool_bytes, *figures.driver_bytes);
+  const std::uint64_t outside = *device_bytes - std::min(*device_bytes, known);
+  const std::uint64_t there = clamped_sum(figures.free_bytes.value_or(0), *figures.driver_bytes);
+  const bool is_enough = outside > figures.needed_bytes - std::min(figures.needed_bytes, there);
+  return outside >= *device_bytes / 20 && is_enough ? std::optional(outside) : std::nullopt;
+}
+
 bool CauseFacts::is_device_full() const {
-  constexpr std::uint64_t part = 100, least = std::uint64_t{64} << 20;
+  constexpr std::uint64_t part = 64, least = std::uint64_t{128} << 20;
   return row.line && device_bytes && figures.driver_bytes && !figures.is_of_driver &&
          *figures.driver_bytes < std::max(*device_bytes / part, std::min(least, *device_bytes / 16));
 }
@@ -377,8 +393,10 @@ bool CauseFacts::is_all_full() const {
 }
 
 bool CauseFacts::is_over_limit() const {
-  if (!figures.limit_bytes || !row.used_bytes) return false;
-  std::uint64_t wanted = clamped_sum(*row.used_bytes, figures.needed_bytes);
+  // What a text says of the pool alone may be free in part; its allocator would have used that.
+  const auto held = row.used_bytes ? row.used_bytes : is_of_text(*this) ? figures.pool_bytes : std::nullopt;
+  if (!figures.limit_bytes || !held) return false;
+  std::uint64_t wanted = clamped_sum(*held, figures.needed_bytes);
   // PyTorch's limit on Apple's GPUs is for all that the process has there; its text rounds what it has.
   if (framework == Framework::pytorch_mps)
     wanted = clamped_sum(wanted, clamped_sum(elsewhere ? elsewhere->bytes : 0, *figures.limit_bytes / 256));

@@ -74,12 +74,8 @@ enum class Framework : std::uint8_t {
   sglang,
   ggml,
   paddle,
-  tensorrt_llm,
   tgi,
-  onnxruntime,
-  flashinfer,  // A workspace of fixed size.
-  mlx,
-  cycles,
+  named,  // A program or library that has advice of its own (named_advice.cpp).
   library,
   driver_start,  // The driver itself, before a program can request anything.
 };
@@ -112,6 +108,9 @@ struct CauseFacts {
     return figures.driver_bytes && figures.needed_bytes + rounding <= *figures.driver_bytes && !is_device_full();
   }
   bool is_device_full() const;
+  // In use on the device, and not of the pool: contexts, libraries, other processes. Only where it is more than what is
+  // missing.
+  std::optional<std::uint64_t> outside_of_pool() const;
   // The device has no room, and all but a few percent of the pool is in use, as a text says: what is free in it is the
   // rest of many segments, though it would be enough.
   bool is_all_full() const;

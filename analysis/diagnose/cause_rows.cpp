@@ -5,6 +5,7 @@
 
 #include "analysis/diagnose/cause.h"
 #include "analysis/diagnose/growth.h"
+#include "analysis/diagnose/host_memory.h"
 #include "analysis/model/clamped.h"
 #include "analysis/trace/failure_details.h"
 #include "analysis/units/format.h"
@@ -107,6 +108,11 @@ std::string unknown_sentence(const CauseFacts& facts) {
   if (is_of_text && figures.requested_bytes == 0 && facts.framework == Framework::vllm &&
       !facts.detail(failure_detail::suggested).empty())
     return tokens_sentence(facts);
+  if (facts.row.allocator == lm_studio_guardrail)
+    return fmt::format(
+        "LM Studio expects the model to need {} with these settings, and did not load it. Nothing was "
+        "requested from a device.",
+        requested_text(facts));
   if (facts.framework == Framework::driver_start)
     return "The driver could not start: it ran out of memory before the program requested any.";
   const std::string_view wanted = facts.detail(failure_detail::setting), room = facts.detail(failure_detail::suggested);
@@ -221,8 +227,12 @@ std::string pool_limit_sentence(const CauseFacts& facts) {
   if (!figures.limit_bytes && figures.free_bytes && !figures.pool_bytes)
     return fmt::format("The pool is at its limit: requested {}, and {} is left of it.", requested_text(facts),
                        text_from_bytes(*figures.free_bytes));
-  std::string text = "The pool is full";
   const auto left = facts.left_to_grow();
+  if (left && *left > 0 && !figures.free_bytes)
+    return fmt::format("The pool has {}, and its limit of {} leaves {} to grow: requested {}.",
+                       text_from_bytes(*figures.pool_bytes), text_from_bytes(*figures.limit_bytes),
+                       text_from_bytes(*left), requested_text(facts));
+  std::string text = "The pool is full";
   if (figures.limit_bytes)
     text += fmt::format("{} its limit of {}", left && *left > 0 ? ", and near" : ", and at",
                         text_from_bytes(*figures.limit_bytes));
@@ -293,62 +303,6 @@ std::string outside_pool_sentence(const CauseFacts& facts) {
   return fmt::format("{} found too little memory outside the framework's pool{}.", facts.row.allocator, wanted);
 }
 
-std::string capitalised(std::string_view text) {
-  std::string copy(text);
-  if (!copy.empty() && copy[0] >= 'a' && copy[0] <= 'z') copy[0] = static_cast<char>(copy[0] - 'a' + 'A');
-  return copy;
-}
-
-// What ended a job for lack of host memory; "{}" stands for whose memory it was.
-struct Kill {
-  std::string_view killer, sentence;
-};
-constexpr Kill kills[] = {
-    {killer::signal,
-     "The job was killed (SIGKILL), most often because memory of the host (RAM) ran out; the text does not say so."},
-    {killer::data_loader,
-     "A worker of the DataLoader was killed (SIGKILL), most often because memory of the host (RAM) ran out."},
-    {killer::shared_memory, "{} found too little shared memory of the host (/dev/shm)."},
-    {killer::cgroup,
-     "The job went beyond the host memory (RAM) that its container or batch job may use, and was killed."},
-    {killer::slurm, "The job went beyond the host memory (RAM) that Slurm allows it, and was killed."},
-    {killer::lsf, "The job went beyond the host memory (RAM) that LSF allows it, and was killed."},
-    {killer::kubernetes, "The job went beyond the host memory (RAM) that Kubernetes allows it, and was killed."},
-    {killer::systemd, "The job went beyond the host memory (RAM) that systemd allows it, and was killed."},
-    {killer::kubernetes_node, "The node ran low on memory (RAM), and Kubernetes evicted the pod."},
-    {killer::oomd, "Memory of the host (RAM) was short, and systemd-oomd killed the job."},
-    {killer::ray, "The node ran low on memory (RAM), and Ray killed the task."},
-};
-
-// "59.5 of 62.6 GiB was in use on it; the task held 2.22 GiB." of Ray.
-std::string node_text(const CauseFacts& facts) {
-  const std::string_view used = facts.detail("in use on the node"), all = facts.detail("memory of the node"),
-                         held = facts.detail("held by the killed task");
-  std::string text;
-  if (!used.empty() && !all.empty()) text = fmt::format(" {} of {} was in use on it.", used, all);
-  if (!held.empty()) text += fmt::format(" The task held {}.", held);
-  return text;
-}
-
-std::string host_memory_sentence(const CauseFacts& facts) {
-  const std::string_view by = facts.detail(failure_detail::killer);
-  const auto kill =
-      std::find_if(std::begin(kills), std::end(kills), [&](const Kill& each) { return each.killer == by; });
-  const std::string held =
-      facts.row.used_bytes ? fmt::format(" It had {} of it.", text_from_bytes(*facts.row.used_bytes)) : std::string();
-  if (kill != std::end(kills)) {
-    std::string text(kill->sentence);
-    if (text.starts_with("{}")) text.replace(0, 2, capitalised(facts.row.allocator));
-    text += by == killer::ray ? node_text(facts) : held;
-    return by == killer::signal ? text : text + " Memory of a device is not short.";
-  }
-  if (!by.empty() || !facts.detail(failure_detail::killed_by).empty())
-    return "Memory of the host (RAM) ran out, not of a device, and the job was killed." + held;
-  if (facts.figures.requested_bytes == 0)
-    return "Memory of the host ran out, not of a device; the text does not say how much was requested.";
-  return fmt::format("Memory of the host ran out, not of a device: requested {}.", requested_text(facts));
-}
-
 std::string processes_text(const HeldElsewhere& elsewhere) {
   const auto& processes = elsewhere.processes;
   if (processes.empty()) return "others: other processes, or other libraries in this one";
@@ -379,6 +333,10 @@ std::string held_elsewhere_sentence(const CauseFacts& facts) {
 
 std::string driver_refused_sentence(const CauseFacts& facts) {
   const FailureFacts& figures = facts.figures;
+  if (!figures.driver_bytes)
+    return fmt::format(
+        "Requested {} as a single allocation, which is more than the driver gives at once, whatever is free.",
+        requested_text(facts));
   const TextPair pair = requested_and(facts, *figures.driver_bytes);
   std::string text = fmt::format(
       "The driver refused {} although {} was free on the device, and no limit is printed: "
@@ -398,7 +356,7 @@ std::string shared_memory_sentence(const CauseFacts& facts) {
   };
   return fmt::format(
       "The kernel needs {} of shared memory for a block of threads{}. Memory of the device is not short.",
-      text_of(figures.requested_bytes), limit ? ", and a multiprocessor has " + text_of(*limit) : std::string());
+      text_of(figures.requested_bytes), limit ? ", which may have " + text_of(*limit) : std::string());
 }
 
 std::string impossible_size_sentence(const CauseFacts& facts) {

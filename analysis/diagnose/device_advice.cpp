@@ -13,25 +13,6 @@
 namespace hbmscope {
 namespace {
 
-// What helps against each of what ends jobs for lack of host memory.
-struct HostChange {
-  std::string_view killer, change;
-};
-constexpr HostChange host_changes[] = {
-    {killer::slurm, "more host memory for the job (sbatch --mem), or fewer tasks on a node"},
-    {killer::lsf, "more host memory for the job (bsub -M, -R rusage[mem=...])"},
-    {killer::cgroup,
-     "a higher memory limit of the container or job (docker run --memory, resources.limits.memory, sbatch --mem)"},
-    {killer::kubernetes, "a higher memory limit of the container (resources.limits.memory)"},
-    {killer::kubernetes_node,
-     "resources.requests.memory of what the pod needs, so that it gets a node with that much; or a larger node"},
-    {killer::systemd, "a higher MemoryMax= of the systemd unit"},
-    {killer::oomd, "less memory in the job, or a higher ManagedOOMMemoryPressureLimit= of its slice"},
-    {killer::ray, "more memory for the task (ray.remote(memory=...)), fewer tasks at once on a node, or a larger node"},
-    {killer::shared_memory,
-     "a larger /dev/shm (docker run --shm-size=8g or --ipc=host; in Kubernetes an emptyDir with medium: Memory)"},
-};
-
 // A program, and not an array that was put on the device.
 bool is_of_program(const AdviceFacts& facts, Advice& advice) {
   return is_of_hbm(facts, advice) &&
@@ -53,6 +34,13 @@ std::string missing_on_tpu(const AdviceFacts& facts) {
 }  // namespace
 
 bool fill_blocks(const AdviceFacts& facts, Advice& advice) {
+  const FailureFacts& figures = facts.failed.figures;
+  constexpr std::uint64_t far_too_much = 2;  // Of several stages there is one at least.
+  if (figures.limit_bytes && figures.requested_bytes / far_too_much > *figures.limit_bytes) {
+    advice.change = "a smaller dimension of the model that the kernel keeps whole (the head's, most often)";
+    advice.why = fmt::format("It is {:.1f} times as much as there is; smaller blocks alone don't save so much.",
+                             static_cast<double>(figures.requested_bytes) / static_cast<double>(*figures.limit_bytes));
+  }
   if (facts.failed.row.reason.find("shared data") == std::string::npos) return true;
   advice.change = "smaller tiles in the kernel, or no build for that architecture";
   advice.why = "ptxas refuses it when the program is built.";
@@ -63,6 +51,7 @@ bool fill_blocks(const AdviceFacts& facts, Advice& advice) {
 std::string_view lister_of(const AdviceFacts& facts) {
   if (facts.failed.framework == Framework::pytorch_npu) return "npu-smi info";
   if (facts.failed.framework == Framework::pytorch_xpu) return "xpu-smi";
+  if (facts.failed.detail(failure_detail::platform) == failure_detail::jetson) return "tegrastats";
   if (facts.failed.row.allocator.find("Metal") != std::string::npos) return "Activity Monitor";
   return facts.failed.row.allocator.find("HIP") != std::string::npos ? "rocm-smi" : "nvidia-smi";
 }
@@ -93,33 +82,6 @@ std::string_view less_of(const AdviceFacts& facts) {
   return facts.failed.detail("batch_size") == "1" ? "smaller or shorter inputs" : "a smaller batch";
 }
 
-bool fill_host_memory(const AdviceFacts& facts, Advice& advice) {
-  const std::string_view by = facts.failed.detail(failure_detail::killer);
-  const std::string& allocator = facts.failed.row.allocator;
-  for (const HostChange& each : host_changes)
-    if (each.killer == by) advice.change = each.change;
-  const bool is_refused_by_driver = facts.failed.row.reason.find("CUDA_ERROR_OUT_OF_MEMORY") != std::string::npos;
-  if (allocator == "XLA's host allocator" && is_refused_by_driver) {
-    advice.change = "less pinned memory at once, or more memory and locked memory (ulimit -l) for the process";
-    advice.why = "The driver could not pin more memory of the host.";
-  } else if (allocator == "XLA's host allocator" || allocator.ends_with("_host_bfc")) {
-    advice.change =
-        "a larger pool of pinned memory: XLA_PJRT_GPU_HOST_MEMORY_LIMIT_GB in JAX, TF_GPU_HOST_MEM_LIMIT_IN_MB in "
-        "TensorFlow (64 GB unless it is set)";
-    advice.why = "Copies between host and device go through it.";
-  } else if (allocator.find("pinned") != std::string::npos || allocator.find("managed") != std::string::npos) {
-    advice.change =
-        "less pinned or managed memory at once, or more memory and locked memory (ulimit -l) for the process";
-  }
-  // Its workers are processes, each with its own memory.
-  const bool has_workers =
-      facts.failed.program == Framework::pytorch || allocator.find("DataLoader") != std::string::npos;
-  if (has_workers && by != killer::ray) advice.change += ", or fewer DataLoader workers";
-  if (by == killer::signal || by == killer::data_loader)
-    advice.why = "dmesg, or memory.events of the control group, says whether it was for lack of memory.";
-  return true;
-}
-
 bool is_of_four_gib(const AdviceFacts& facts, Advice&) {
   return facts.failed.figures.requested_bytes >= std::uint64_t{4} << 30;
 }
@@ -128,7 +90,16 @@ bool fill_driver_refused(const AdviceFacts& facts, Advice& advice) {
   const Framework framework = facts.failed.framework;  // Said above.
   if ((framework == Framework::pytorch_xpu && is_of_four_gib(facts, advice)) || framework == Framework::ggml)
     return false;
-  if (!facts.failed.is_of_windows()) return true;
+  const FailureFacts& figures = facts.failed.figures;
+  constexpr std::uint64_t large = std::uint64_t{1} << 30;
+  if (!facts.failed.is_of_windows()) {
+    if (figures.needed_bytes < large || figures.needed_bytes < figures.driver_bytes.value_or(0) / 2) return true;
+    advice.change = fmt::format("{}, so that single requests are smaller; else {}", less_of(facts), advice.change);
+    advice.why =
+        "Some drivers don't give nearly all that is free as a single allocation, and others may have held it "
+        "meanwhile.";
+    return true;
+  }
   advice.change = "a larger page file, and in WSL a larger memory= in .wslconfig; less pinned memory";
   advice.why = "On Windows, and in WSL, the driver needs memory of the host for each allocation on the GPU.";
   return true;
@@ -156,7 +127,6 @@ bool fill_watermark(const AdviceFacts& facts, Advice& advice) {
   const auto used = facts.failed.row.used_bytes, limit = facts.failed.figures.limit_bytes;
   const std::uint64_t others = facts.failed.elsewhere ? facts.failed.elsewhere->bytes : 0;
   if (!used || !limit || clamped_sum(*used, others) <= *limit) return true;
-  advice.change = "a smaller model, batch or input; else " + advice.change;
   advice.why = fmt::format("{} is in use already, {} more than the limit.", text_from_bytes(clamped_sum(*used, others)),
                            text_from_bytes(clamped_sum(*used, others) - *limit));
   return true;
@@ -211,6 +181,11 @@ bool fill_temporaries(const AdviceFacts& facts, Advice& advice) {
     advice.change = "a smaller batch, or checkpointing the layers (jax.checkpoint)";
   if (facts.failed.program == Framework::tensorflow)
     advice.change = "a smaller batch, or checkpointing the layers (tf.recompute_grad)";
+  if (facts.failed.detail(failure_detail::checkpointing) == failure_detail::not_training) {
+    advice.change = "a smaller batch or shorter inputs";
+    advice.why = "The temporaries grow with both.";
+    advice.price.clear();
+  }
   advice.why = missing_on_tpu(facts) + advice.why;
   return true;
 }

@@ -21,7 +21,6 @@ bool is_larger_than_all(const AdviceFacts& facts);
 std::uint64_t missing_bytes(const AdviceFacts& facts);
 
 bool fill_blocks(const AdviceFacts& facts, Advice& advice);
-bool fill_host_memory(const AdviceFacts& facts, Advice& advice);
 bool is_of_four_gib(const AdviceFacts& facts, Advice& advice);
 bool fill_driver_refused(const AdviceFacts& facts, Advice& advice);
 bool fill_vmem_limit(const AdviceFacts& facts, Advice& advice);
@@ -37,6 +36,8 @@ bool fill_arrays(const AdviceFacts& facts, Advice& advice);
 bool fill_temporaries(const AdviceFacts& facts, Advice& advice);
 // XLA's pool requested its memory from the driver.
 bool is_of_region(const AdviceFacts& facts, Advice& advice);
+// Of programs and libraries that are known by their allocator's name (named_advice.cpp).
+bool fill_named(const AdviceFacts& facts, Advice& advice);
 bool fill_paddle(const AdviceFacts& facts, Advice& advice);
 
 }  // namespace hbmscope

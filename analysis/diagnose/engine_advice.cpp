@@ -82,6 +82,9 @@ constexpr RoomInEngine rooms[] = {
      "It was still loading the weights, which no fraction of the device makes smaller."},
     {engine::vllm, part::measuring, "a smaller --max-num-seqs{seqs}, --max-num-batched-tokens or --max-model-len",
      "Before it sizes its KV cache, vLLM runs the largest batch once."},
+    {engine::vllm, part::no_cache,
+     "more GPUs (--tensor-parallel-size), a smaller or a quantized model, or a smaller --max-model-len",
+     "The weights leave nothing for the KV cache, so a smaller --gpu-memory-utilization is no remedy."},
     {engine::vllm, part::graphs, "{}, or --enforce-eager", "CUDA graphs take memory outside of the KV cache."},
     {engine::vllm, "", "{}, or fewer requests at once (--max-num-seqs{seqs})",
      "Weights and KV cache fill that part of the device, and what requests need must fit in the rest."},
@@ -93,8 +96,12 @@ constexpr RoomInEngine rooms[] = {
      "Weights and KV cache take that part of the device, and activations and graphs must fit in the rest."},
     {engine::tgi, "", "a smaller --max-batch-total-tokens{total} or --max-batch-prefill-tokens{prefill}, or --quantize",
      "The KV cache of all tokens and the prefill need memory in addition to the weights."},
-    {engine::comfyui, "", "a smaller image or batch, or --lowvram",
-     "ComfyUI then keeps models that are not in use in memory of the host."},
+    {engine::comfyui, "",
+     "unload the models that are not needed (Unload Models, Free model and node cache), a smaller image or batch, or "
+     "--lowvram",
+     "Models of earlier workflows stay on the device."},
+    {engine::webui, "", "a smaller image or batch, --xformers or --opt-sdp-attention, or --medvram",
+     "Without them, attention needs memory that grows with the fourth power of an image's side."},
 };
 
 // "--gpu-memory-utilization 0.85" after 0.90.

@@ -120,7 +120,8 @@ bool WordCursor::take(std::string_view words) {
     }
     const std::size_t before = at;
     while (at < text_.size() && is_space(text_[at])) ++at;
-    if (at == before) return false;
+    const bool is_before_colon = i + 1 < words.size() && words[i + 1] == ':';
+    if (at == before && !is_before_colon) return false;
   }
   at_ = at;
   return true;

@@ -23,8 +23,13 @@ inline constexpr std::string_view part = "part";            // What the memory w
 inline constexpr std::string_view arguments = "arguments";  // Of a compiled program, in bytes as text.
 inline constexpr std::string_view exceeded = "more than there is";    // By how much, as a compiler says it.
 inline constexpr std::string_view largest_buffer = "largest buffer";  // Of a compiled program.
-inline constexpr std::string_view platform = "platform";              // `windows`, which shows in the figures.
-inline constexpr std::string_view windows = "Windows or WSL";
+inline constexpr std::string_view platform = "platform";              // One of the next three.
+inline constexpr std::string_view windows = "Windows or WSL";         // Which shows in the figures.
+inline constexpr std::string_view jetson = "Jetson";                  // Its memory is the host's.
+inline constexpr std::string_view unified = "unified memory";         // XLA's pool may lie on the host, too.
+inline constexpr std::string_view checkpointing = "checkpointing";    // `in_use`, or `not_training`.
+inline constexpr std::string_view in_use = "in use";
+inline constexpr std::string_view not_training = "not training";
 inline constexpr std::string_view setting = "setting";      // Of the framework: the fraction that was wanted, "0.9".
 inline constexpr std::string_view suggested = "suggested";  // By the framework: the length that fits, "44240".
 inline constexpr std::string_view killed_by = "killed by";  // What ended the job for lack of host memory, in words.
@@ -51,7 +56,8 @@ namespace hbmscope::engine {
 
 inline constexpr std::string_view vllm = "vllm", sglang = "sglang", tgi = "tgi", tensorrt_llm = "tensorrt_llm",
                                   ollama = "ollama", lm_studio = "lm_studio", koboldcpp = "koboldcpp",
-                                  llama_cpp_python = "llama_cpp_python", comfyui = "comfyui";
+                                  llama_cpp_python = "llama_cpp_python", comfyui = "comfyui",
+                                  webui = "webui";  // AUTOMATIC1111's, and what is built on it.
 
 }  // namespace hbmscope::engine
 
@@ -60,7 +66,10 @@ namespace hbmscope::part {
 
 inline constexpr std::string_view weights = "weights", kv_cache = "KV cache", compute = "compute buffers",
                                   graphs = "CUDA graphs", measuring = "the largest batch, to measure it",
-                                  request_slots = "slots for requests";
+                                  request_slots = "slots for requests",
+                                  saving = "saving",  // A checkpoint, gathered on the device.
+    no_cache = "what is left for the KV cache",       // Which is nothing.
+    single = "a single allocation";                   // Larger than the driver gives at once.
 
 }  // namespace hbmscope::part
 
@@ -68,6 +77,9 @@ namespace hbmscope {
 
 // Of a failure in words that say nobody's.
 inline constexpr std::string_view unknown_allocator = "an unknown allocator";
+
+// Of a model that LM Studio did not load, because it expects it to need too much.
+inline constexpr std::string_view lm_studio_guardrail = "LM Studio's guardrail";
 
 // The tag of a block that stands for all that was in use, where a text has the sum and no list.
 inline constexpr std::string_view bytes_without_a_list = "in use, not listed";

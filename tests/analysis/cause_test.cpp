@@ -108,6 +108,8 @@ const std::vector<Case>& cases() {
          one.facts.framework = Framework::vllm;
          one.facts.engine = EngineBudget{12 * gib, 6 * gib, 7 * gib};
        }},
+      {"larger than the driver gives at once",
+       [](Failed& one) { one.row.details.emplace_back(failure_detail::part, part::single); }},
       {"held by others",
        [](Failed& one) {
          one.facts.elsewhere = HeldElsewhere{6 * gib, {}};
@@ -140,6 +142,15 @@ const std::vector<Case>& cases() {
        [](Failed& one) {
          one.figures.is_inexact = true;
          one.free(200 * mib, 10 * mib);
+       }},
+      {"so near its limit that rounding decides",
+       [](Failed& one) {
+         one.row.line = 1;
+         one.free(0, 0);
+         one.pool(10 * gib - mib, 10 * gib);
+         one.figures.requested_bytes = one.figures.needed_bytes = mib / 2;
+         one.figures.driver_bytes = gib;
+         one.figures.free_blocks.reset();
        }},
       {"limit of the process",
        [](Failed& one) {
@@ -309,9 +320,13 @@ TEST(Advice, each_row_is_given_for_some_failure) {
   give(Framework::tpu, Cause::compile_time, [](Failed& one) { one.row.memory_space = "smem"; });
   for (const Framework framework :
        {Framework::kernel, Framework::vllm, Framework::sglang, Framework::library, Framework::ggml, Framework::paddle,
-        Framework::pytorch_mps, Framework::tensorrt_llm, Framework::onnxruntime, Framework::driver_start,
-        Framework::mlx, Framework::cycles, Framework::flashinfer})
+        Framework::pytorch_mps, Framework::driver_start})
     give(framework, Cause::too_big);
+  give(Framework::named, Cause::unknown, [](Failed& one) { one.row.allocator = "RELION's allocator"; });
+  give(Framework::pytorch, Cause::too_big,
+       [](Failed& one) { one.row.details.emplace_back(failure_detail::part, part::saving); });
+  give(Framework::jax_gpu, Cause::unknown,
+       [](Failed& one) { one.row.details.emplace_back(failure_detail::platform, failure_detail::unified); });
   give(Framework::pytorch_xpu, Cause::driver_refused, [](Failed& one) { one.figures.requested_bytes = 4 * gib; });
   give(Framework::ggml, Cause::driver_refused);
   give(Framework::tpu, Cause::too_big);

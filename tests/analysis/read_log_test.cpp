@@ -303,9 +303,9 @@ INSTANTIATE_TEST_SUITE_P(
              "17,179,869,184 bytes, limit set to: 21,474,836,480 bytes).",
              8 * gib,
              {},
+             {},
+             {},
              16 * gib,
-             {},
-             {},
              20 * gib,
              "CuPy's memory pool"},
         Said{
@@ -364,9 +364,9 @@ TEST(Log, the_words_of_pytorch_beyond_its_figures_are_kept) {
       "[rank5]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 5 has a total capacity of "
       "8.00 GiB of which 1.00 GiB is free. Process 11 has 1.50 GiB memory in use. Process 12 has 2.50 GiB memory in "
       "use. Including non-PyTorch memory, this process has 3.00 GiB memory in use.\n");
-  EXPECT_EQ(detail(row, "process 11"), "1.50 GiB");
-  EXPECT_EQ(detail(row, "process 12"), "2.50 GiB");
-  EXPECT_EQ(detail(row, "this process"), "3.00 GiB");
+  EXPECT_EQ(detail(row, "process 11"), "1610612736");
+  EXPECT_EQ(detail(row, "process 12"), "2684354560");
+  EXPECT_EQ(detail(row, "this process"), "3221225472");
   EXPECT_EQ(detail(row, "rank"), "5");
   EXPECT_EQ(row.device, 5);
 }

@@ -118,7 +118,7 @@ const std::vector<tests::WildText> device_texts = {
     {"a kernel that ptxas refuses",
      "ptxas error   : Entry function 'f' uses too much shared data (0xc400 bytes, 0xc000 max)\n",
      "shared_memory",
-     {"needs 49.0 KiB", "has 48.0 KiB"},
+     {"needs 49.0 KiB", "may have 48.0 KiB"},
      {}},
     {"Caffe", "Check failed: error == cudaSuccess (2 vs. 0)  out of memory\n", "unknown", {"GPU driver"}, {}},
     {"Blender", "System is out of GPU and shared host memory\n", "unknown", {"Cycles", "Simplify"}, {"smaller batch"}},

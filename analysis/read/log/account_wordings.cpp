@@ -142,6 +142,7 @@ std::span<const Wording> account_wordings() {
       Wording{status, "pytorch", "PyTorch's CUDA allocator", "mem_usage:cuda:{device} {used}"},
       Wording{status, "pytorch", "PyTorch's CUDA allocator", "mem_usage:cuda {used}"},
       Wording{status, "rocm-smi", "all processes, by rocm-smi", "GPU[{device}] : VRAM Total Used Memory (B): {used}"},
+      Wording{status, "julia", "CUDA.jl's pool", "Memory pool usage: {used} ({pool} reserved)"},
       Wording{status, "mlx", "Metal in MLX", "Peak mem {~.most used}"},
       Wording{status, "vllm", "vLLM's KV cache", "KV cache usage: {%share}"},
       Wording{status, "sglang", "SGLang's KV cache", "token usage: {%share}"},

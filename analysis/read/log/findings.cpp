@@ -166,9 +166,10 @@ bool is_same_sentence(const Finding& a, const Finding& b) {
   if (y.wording->repeats) return b.place.line <= a.place.line + lines_of_repetition;
   if (x.wording == y.wording)
     return is_same(x.requested, y.requested) && is_same(x.available, y.available) && is_same(x.used, y.used);
-  // NCCL says in several lines what it wanted, and that there was too little.
-  constexpr std::uint64_t lines_of_nccl = 20;
-  if (x.wording->framework == "nccl" && b.place.line <= a.place.line + lines_of_nccl)
+  // These say in several lines what they wanted, and that there was too little.
+  constexpr std::uint64_t lines_of_library = 20;
+  const bool is_library = x.wording->framework == "nccl" || x.wording->framework == "tensorrt";
+  if (is_library && b.place.line <= a.place.line + lines_of_library)
     return !x.requested || !y.requested || can_be_equal(*x.requested, *y.requested);
   // The allocator's own words, and then the exception, which has only the size.
   return x.requested && y.requested && can_be_equal(*x.requested, *y.requested) && !y.used && !y.available;
@@ -222,9 +223,14 @@ void take_over(Finding& first, Finding&& again) {
       set_last_try(*first.sentence, again.sentence->requested);
     // SIGKILL, and then who sent it.
     const std::string_view killer_of_first = first.sentence->wording->killer;
-    const bool is_title = !is_other && !has_sizes(*first.sentence) && has_sizes(*again.sentence);
-    if (is_title) --first.times;
-    if (killer_of_first == killer::signal || is_driver_of(first, again) || is_title ||
+    const bool is_title =
+        !has_sizes(*first.sentence) && has_sizes(*again.sentence) && (!is_other || first.sentence->wording->repeats);
+    if (is_title && !is_other) --first.times;
+    // The kernel kills a child first, to no use.
+    const bool is_larger = killer_of_first == again.sentence->wording->killer && !killer_of_first.empty() &&
+                           again.sentence->used &&
+                           (!first.sentence->used || again.sentence->used->bytes > first.sentence->used->bytes);
+    if (killer_of_first == killer::signal || is_driver_of(first, again) || is_title || is_larger ||
         (killer_of_first == killer::data_loader && again.sentence->wording->killer == killer::kernel)) {
       std::swap(first.sentence, again.sentence);
       std::swap(first.place, again.place);
@@ -244,7 +250,10 @@ void take_over(Finding& first, Finding&& again) {
       again.report->program_allocations.size() > first.report->program_allocations.size())
     first.report = std::move(again.report);
   if (first.peak_buffers.empty()) first.peak_buffers = std::move(again.peak_buffers);
-  if (first.frames.empty()) first.frames = std::move(again.frames);
+  if (first.frames.empty() && !again.frames.empty()) {  // What was caught before, and now ends the program.
+    first.frames = std::move(again.frames);
+    if (!is_other) first.place = again.place;
+  }
 }
 
 void add_sentence(Finding& dump, Finding&& said) {
@@ -263,6 +272,18 @@ bool is_rest_of_dump(const Finding& said, const Finding& list) {
 
 bool is_note(const Finding& finding) {
   return finding.dump && finding.dump->is_performance_note;
+}
+
+Recovery recovery_of(const Finding& note) {
+  static constexpr Wording wording{.kind = SentenceKind::recovery,
+                                   .framework = "xla:gpu",
+                                   .allocator = "XLA's device allocator",
+                                   .anchor = {},
+                                   .meaning = "The operation then runs with less memory, maybe more slowly."};
+  Recovery recovery{note.place, note.speaker, {}};
+  recovery.sentence.wording = &wording;
+  recovery.sentence.text = note.dump->headline;
+  return recovery;
 }
 
 // Looks only at the last failures, since what belongs together is close.
@@ -285,6 +306,11 @@ bool is_merged(std::vector<Finding>& kept, Finding& next) {
   return false;
 }
 
+void got_over(Finding& failure, const Recovery& by) {
+  failure.got_over = by.sentence.text;
+  failure.meaning = by.sentence.wording->meaning;
+}
+
 // The failures that a program got over: the last one before the sentence that says so.
 void mark_what_was_got_over(Findings& findings) {
   constexpr std::uint64_t lines_max = 50;
@@ -297,7 +323,7 @@ void mark_what_was_got_over(Findings& findings) {
     };
     const auto reason = std::find_if(findings.failures.begin(), findings.failures.end(), is_its_reason);
     if (reason != findings.failures.end()) {
-      reason->got_over = recovery.sentence.text;
+      got_over(*reason, recovery);
       continue;
     }
     const auto is_about_it = [&](const Finding& one) {
@@ -307,7 +333,7 @@ void mark_what_was_got_over(Findings& findings) {
              (one.speaker == recovery.speaker || one.speaker == 0 || recovery.speaker == 0);
     };
     const auto last = std::find_if(findings.failures.rbegin(), findings.failures.rend(), is_about_it);
-    if (last != findings.failures.rend()) last->got_over = recovery.sentence.text;
+    if (last != findings.failures.rend()) got_over(*last, recovery);
   }
 }
 
@@ -349,15 +375,18 @@ void merge_findings(Findings& findings) {
     return std::pair(a.place.byte, !a.dump.has_value()) < std::pair(b.place.byte, !b.dump.has_value());
   });
   std::vector<Finding> kept;
+  std::optional<Recovery> first_note;
   for (Finding& next : findings.failures) {
     if (is_note(next)) {
       ++findings.performance_notes;
+      if (!first_note) first_note = recovery_of(next);
       continue;
     }
     if (!is_merged(kept, next)) kept.push_back(std::move(next));
   }
   findings.failures = std::move(kept);
   mark_what_was_got_over(findings);
+  if (first_note) findings.recoveries.push_back(*std::move(first_note));
 }
 
 void add_accounting(std::vector<Accounting>& all, Accounting added) {

@@ -43,6 +43,7 @@ struct Finding {
   std::vector<TracebackFrame> frames;  // Outermost first.
   std::uint64_t times = 1;             // How often the log says the same.
   std::string got_over;                // What says that the program went on without it. Empty if nothing does.
+  std::string_view meaning;            // Of that, a sentence.
 };
 
 struct Accounting {
@@ -74,6 +75,23 @@ struct LogSpeaker {
 struct Mention {
   std::uint64_t line = 0;
   std::string text;  // Shortened.
+};
+
+// "VRAM grew from 358 MB to 5807 MB over 29 hours"
+struct ToldGrowth {
+  std::uint64_t line = 0;
+  std::string text;  // Shortened.
+  std::uint64_t from_bytes = 0, to_bytes = 0;
+};
+
+// A number that lines print after the same words about memory, as printed: "current: 0.18", "memory_usage: 996.91".
+struct ReadingsInText {
+  struct At {
+    std::uint64_t line = 0;
+    double value = 0;
+  };
+  std::string words, unit;  // The unit may be unknown.
+  std::vector<At> readings;
 };
 
 // The figures that a log prints again and again, in bytes.
@@ -119,6 +137,8 @@ struct Findings {
   std::uint64_t performance_notes = 0;  // "The caller indicates that this is not a failure".
   std::uint64_t left_out = 0;           // Failures beyond the limit.
   std::vector<Mention> mentions;        // The first three.
+  std::vector<ToldGrowth> growths;      // In words, of a text that somebody pasted.
+  std::vector<ReadingsInText> readings;
 };
 
 // Makes one failure of what belongs together: a dump and the sentence that follows it, and repetitions, as when Python

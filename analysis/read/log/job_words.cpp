@@ -40,16 +40,19 @@ constexpr EngineWords engine_words[] = {
     {engine::ollama, "ollama run"},
     {engine::ollama, "ollama serve"},
     {engine::ollama, "ollama/"},
+    {engine::ollama, "ollama\\"},
+    {engine::ollama, "Ollama"},
     {engine::ollama, "llama runner process"},
     {engine::lm_studio, "LM Studio"},
-    {engine::lm_studio, "lmstudio"},
     {engine::lm_studio, "estimatedModelVramUsageBytes"},
     {engine::llama_cpp_python, "llama_cpp"},
     {engine::llama_cpp_python, "LlamaCpp"},
     {engine::koboldcpp, "koboldcpp"},
     {engine::comfyui, "ComfyUI"},
+    {engine::webui, "stable-diffusion-webui"},
+    {engine::webui, "Sys VRAM: "},
 };
-static_assert(std::size(engine_words) <= 32);
+static_assert(std::size(engine_words) <= 64);
 
 // Their values are numbers. Commands write '-' for '_'.
 constexpr std::string_view setting_names[] = {
@@ -89,13 +92,52 @@ const PatternIndex& index_of_words() {
 }  // namespace
 
 void JobWords::look(std::string_view text) {
+  static constexpr std::pair<bool JobWords::*, std::string_view> phases[] = {
+      {&JobWords::is_of_windows_, "/mnt/c/"},
+      {&JobWords::is_of_windows_, "WSL2"},
+      {&JobWords::is_of_windows_, "microsoft-standard"},
+      {&JobWords::is_of_windows_, ":\\Users\\"},
+      {&JobWords::is_of_windows_, "\\venv\\"},
+      {&JobWords::is_of_windows_, "\\site-packages\\"},
+      {&JobWords::is_of_jetson_, "jetson"},
+      {&JobWords::is_of_jetson_, "Jetson"},
+      {&JobWords::is_of_jetson_, "aarch64-linux-gnu/tegra"},
+      {&JobWords::is_unified_, "TF_FORCE_UNIFIED_MEMORY"},
+      {&JobWords::trains_, "train"},
+      {&JobWords::trains_, "Train"},
+      {&JobWords::trains_, "backward"},
+      {&JobWords::trains_, "loss"},
+      {&JobWords::trains_, "optimizer"},
+      {&JobWords::trains_, "poch"},  // "Epoch 3", "epoch"
+      {&JobWords::infers_, "inference"},
+      {&JobWords::infers_, "no_grad"},
+      {&JobWords::infers_, "generat"},
+      {&JobWords::infers_, "sampl"},
+      {&JobWords::infers_, "txt2img"},
+      {&JobWords::infers_, "img2img"},
+      {&JobWords::infers_, "predict"},
+      {&JobWords::infers_, "transcribe"},
+      {&JobWords::infers_, "upscale"},
+      {&JobWords::infers_, "decode"},
+      {&JobWords::has_checkpointing_, "gradient_checkpointing"},
+      {&JobWords::has_checkpointing_, "gradient-checkpointing"},
+      {&JobWords::has_checkpointing_, "checkpoint_sequential"},
+      {&JobWords::has_checkpointing_, "utils/checkpoint.py"},
+      {&JobWords::has_checkpointing_, "activation_checkpointing"},
+  };
   note(text, of_text_);
   index_of_words().for_each_candidate(text, [&](std::size_t row) {
-    if (text.find(engine_words[row].words) != std::string_view::npos) engines_ |= std::uint32_t{1} << row;
+    if (text.find(engine_words[row].words) != std::string_view::npos) engines_ |= std::uint64_t{1} << row;
     return false;
   });
-  for (const std::string_view words : {"/mnt/c/", "WSL2", "microsoft-standard", ":\\Users\\", "\\venv\\"})
-    is_of_windows_ = is_of_windows_ || text.find(words) != std::string_view::npos;
+  for (const auto& [member, words] : phases) {
+    const std::size_t at = this->*member ? std::string_view::npos : text.find(words);
+    const auto is_off = [&] {  // "gradient_checkpointing=False"
+      const std::string_view value = text.substr(at + words.size(), 8);
+      return value.find("alse") != std::string_view::npos;
+    };
+    if (at != std::string_view::npos && !is_off()) this->*member = true;
+  }
   for (const std::string_view name : setting_names) {
     const std::string_view first = name.substr(0, name.find('_'));
     for (std::size_t at = text.find(first); at != std::string_view::npos; at = text.find(first, at + 1)) {
@@ -139,6 +181,17 @@ std::string JobWords::framework() const {
     if (count > 1) break;
   }
   return {};
+}
+
+std::string_view JobWords::platform() const {
+  if (is_of_windows_) return failure_detail::windows;
+  if (is_of_jetson_) return failure_detail::jetson;
+  return is_unified_ ? failure_detail::unified : std::string_view();
+}
+
+std::string_view JobWords::checkpointing() const {
+  if (has_checkpointing_) return failure_detail::in_use;
+  return infers_ && !trains_ ? failure_detail::not_training : std::string_view();
 }
 
 std::string_view JobWords::engine(bool is_of_ggml) const {

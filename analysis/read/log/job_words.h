@@ -22,8 +22,10 @@ class JobWords {
   // What serves models with them: "vllm", "sglang", "ollama" (trace/failure_details.h). Empty if nothing is known.
   // `is_of_ggml`: the failure is ggml's, or it isn't.
   std::string_view engine(bool is_of_ggml) const;
-  // Of Windows, or of WSL, where the driver is that of Windows.
-  bool is_of_windows() const { return is_of_windows_; }
+  // failure_detail::windows, jetson, unified; empty if nothing is known.
+  std::string_view platform() const;
+  // That of the layers' activations: failure_detail::in_use, not_training; empty if it may help.
+  std::string_view checkpointing() const;
   // "gpu_memory_utilization", "0.95"; "0.95, 0.9" where the text has several.
   const std::vector<std::pair<std::string, std::string>>& settings() const { return settings_; }
 
@@ -32,8 +34,9 @@ class JobWords {
   static void note(std::string_view text, Frameworks& seen);
 
   Frameworks of_lines_, of_text_;
-  bool is_of_windows_ = false;
-  std::uint32_t engines_ = 0;  // A bit for each row of the table.
+  bool is_of_windows_ = false, is_of_jetson_ = false, is_unified_ = false;
+  bool trains_ = false, infers_ = false, has_checkpointing_ = false;
+  std::uint64_t engines_ = 0;  // A bit for each row of the table.
   std::vector<std::pair<std::string, std::string>> settings_;
 };
 

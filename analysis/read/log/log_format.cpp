@@ -101,7 +101,7 @@ Result<FileContent> read_log(InputFile& file, const FileOptions&, ReadControl*) 
   auto findings = read_findings(file);
   if (!findings) return Failure(std::move(findings.error()));
   if (findings->failures.empty() && findings->accountings.empty() && findings->recoveries.empty() &&
-      findings->series.empty()) {
+      findings->series.empty() && findings->growths.empty() && findings->readings.empty()) {
     if (findings->mentions.empty() || !is_named_as_log(file.name())) return FileContent{};
     return Failure(nothing_failed(*findings, file.name()));
   }

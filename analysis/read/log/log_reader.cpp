@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "analysis/read/log/log_line.h"
+#include "analysis/read/log/mentions.h"
 #include "analysis/read/log/speaker.h"
 #include "analysis/read/log/trigger_scan.h"
 #include "analysis/read/tpu_oom/tpu_report.h"
@@ -110,6 +111,10 @@ void LogReader::feed(std::string_view bytes) {
 void LogReader::read_until(std::size_t limit) {
   const std::string_view text = std::string_view(buffer_).substr(0, limit);
   if (buffer_byte_ + at_ < words_bytes) words_.look(text.substr(at_));
+  if (buffer_byte_ + at_ < pasted_bytes) {
+    note_growth(findings_, text.substr(at_), line_);
+    note_readings(findings_, text.substr(at_), line_);
+  }
   while (at_ < limit) {
     const bool goes_on = std::exchange(may_go_on_, false) && !is_entry(text.substr(at_));
     if (looked_at_ == 0 && !goes_on) {
@@ -169,18 +174,24 @@ void LogReader::take_line(std::string_view printed) {
   if (status_.is_open(speaker) && take_status(text, speaker)) return;
   // Between the parts of an account are lines without a word that is looked for: "n_ctx = 8192".
   const bool is_in_account = !findings_.accountings.empty() && looked_at_ > 0;
-  auto sentence = has_trigger || is_in_account ? find_sentence(text) : std::nullopt;
+  const bool is_after_failure = continued_.contains(speaker);
+  auto sentence = has_trigger || is_in_account || is_after_failure ? find_sentence(text) : std::nullopt;
   // Others use words of TPU reports too: "Attempting to allocate".
   const bool is_of_others = sentence && tpu_oom::may_have_report(sentence->wording->anchor);
   const bool is_of_tpu = take_tpu(text, speaker, has_trigger && !is_of_others);
   words_.look_at_line(text);
   if (is_of_tpu) sentence.reset();
   bool is_said = sentence.has_value();
-  if (sentence)
+  // What is in use, within the words of a failure, belongs to that.
+  const bool is_of_failure =
+      sentence && sentence->wording->kind == SentenceKind::status && continue_failure(text, speaker);
+  if (is_of_failure)
+    sentence.reset();
+  else if (sentence)
     take_sentence(std::move(*sentence), std::string(text), place_, speaker);
   else if (!continue_failure(text, speaker) && !is_of_tpu)
     is_said = take_wrapped(text, speaker);
-  if (has_trigger && !is_said) note_mention(text);
+  if (has_trigger && !is_said) note_mention(findings_, text, place_.line);
   is_said = is_said || (!is_of_tpu && take_status(text, speaker));
   if (has_trigger && !is_said && !is_of_tpu) {
     if (!unknown_) keep(find_unknown_wording(text), speaker, unknown_);
@@ -221,18 +232,6 @@ std::string LogReader::text_before_of(std::uint32_t speaker) const {
   const auto previous = previous_.find(speaker);
   return previous == previous_.end() || previous->second.place.line + 1 != place_.line ? line_before()
                                                                                        : previous->second.text;
-}
-
-void LogReader::note_mention(std::string_view text) {
-  constexpr std::size_t mentions_max = 3, text_max = 120;
-  constexpr std::string_view units[] = {"GiB", "MiB", "GB", "MB", " bytes"};
-  if (findings_.mentions.size() >= mentions_max || text.find("emory") == std::string_view::npos) return;
-  const auto has_size = [&](std::string_view unit) {
-    const std::size_t at = text.find(unit);
-    return at != std::string_view::npos && at > 0 && (is_digit(text[at - 1]) || (at > 1 && is_digit(text[at - 2])));
-  };
-  if (std::any_of(std::begin(units), std::end(units), has_size))
-    findings_.mentions.push_back({place_.line, in_one_line(text, text_max)});
 }
 
 // A sentence whose first words a narrow window has broken.
@@ -375,9 +374,11 @@ bool LogReader::continue_sentence(std::string_view line, Continued& continued, S
     continued.text += "\n" + std::string(line);
     auto more = find_sentence(continued.text);
     // A figure may go on in the next line.
-    const bool says_more = more && more->wording == sentence.wording &&
-                           (count_figures(*more) > count_figures(sentence) ||
-                            (count_figures(*more) == count_figures(sentence) && !has_same_sizes(*more, sentence)));
+    const bool is_same = more && (more->wording == sentence.wording ||
+                                  (more->wording->anchor == sentence.wording->anchor && sentence.begin == more->begin));
+    const bool says_more =
+        is_same && (count_figures(*more) > count_figures(sentence) || more->wording != sentence.wording ||
+                    (count_figures(*more) == count_figures(sentence) && !has_same_sizes(*more, sentence)));
     if (says_more) {
       sentence = std::move(*more);
       return true;
@@ -446,6 +447,7 @@ Findings LogReader::finish() {
   if (findings_.failures.empty()) drop_empty_accounts(findings_.accountings);
   merge_findings(findings_);
   findings_.series = status_.finish();
+  std::erase_if(findings_.readings, [](const ReadingsInText& one) { return text_from_readings(one).empty(); });
   return std::move(findings_);
 }
 

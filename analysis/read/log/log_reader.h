@@ -52,7 +52,6 @@ class LogReader {
   void take_line(std::string_view printed);
   bool take_tpu(std::string_view text, std::uint32_t speaker, bool has_trigger);
   void take_sentence(Sentence sentence, std::string text, const Place& place, std::uint32_t speaker);
-  void note_mention(std::string_view text);
   void keep(std::optional<Sentence> sentence, std::uint32_t speaker, std::optional<Finding>& kept) const;
   std::string line_before() const;
   bool take_status(std::string_view text, std::uint32_t speaker);

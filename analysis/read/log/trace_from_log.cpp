@@ -57,7 +57,8 @@ std::string_view part_of(const Finding& finding) {
   constexpr std::pair<std::string_view, std::string_view> functions[] = {
       {"load_model", part::weights},         {"load_weights", part::weights},  {"create_weights", part::weights},
       {"initialize_model", part::weights},   {"profile_run", part::measuring}, {"_dummy_run", part::measuring},
-      {"allocate_kv_cache", part::kv_cache}, {"capture", part::graphs}};
+      {"allocate_kv_cache", part::kv_cache}, {"capture", part::graphs},        {"full_state_dict", part::saving},
+      {"save_model", part::saving},          {"save_checkpoint", part::saving}};
   for (auto frame = finding.frames.rbegin(); frame != finding.frames.rend(); ++frame)
     for (const auto& [words, part] : functions)
       if (frame->function.find(words) != std::string::npos) return part;
@@ -200,9 +201,11 @@ class LogWriter {
     add_detail(event, failure_detail::framework, findings_.framework);
     const bool is_of_ggml = framework_of(finding) == "ggml";
     add_detail(event, failure_detail::engine, findings_.words.engine(is_of_ggml));
-    if (findings_.words.is_of_windows()) add_detail(event, failure_detail::platform, failure_detail::windows);
+    add_detail(event, failure_detail::platform, findings_.words.platform());
+    add_detail(event, failure_detail::checkpointing, findings_.words.checkpointing());
     for (const auto& [name, value] : findings_.words.settings()) add_detail(event, name, value);
-    add_detail(event, failure_detail::part, part_of(finding));
+    const bool is_of_vllm = findings_.words.engine(is_of_ggml) == engine::vllm && finding.sentence;
+    add_detail(event, failure_detail::part, is_of_vllm && has_no_blocks() ? part::no_cache : part_of(finding));
     if (finding.dump) {
       add_detail(event, failure_detail::allocator, finding.dump->allocator);
       add_detail(event, failure_detail::operation, finding.dump->op);
@@ -218,14 +221,26 @@ class LogWriter {
     add_detail(event, failure_detail::setting, said.setting);
     add_detail(event, failure_detail::suggested, said.suggested);
     // The driver of Windows reports no memory of single processes, and PyTorch prints that as 2^64 bytes.
-    if (!findings_.words.is_of_windows() && said.text.find("this process has 17179869184.00 GiB") != std::string::npos)
+    if (findings_.words.platform().empty() &&
+        said.text.find("this process has 17179869184.00 GiB") != std::string::npos)
       add_detail(event, failure_detail::platform, failure_detail::windows);
     if (said.wording->kind == SentenceKind::kill) {
       add_detail(event, failure_detail::killed_by, said.allocator);
       add_detail(event, failure_detail::killer, said.wording->killer);
     }
     for (const auto& [name, size] : said.others)
-      if (size) add_detail(event, name, text_from_printed(*size));
+      // What processes hold is counted with, so nothing is rounded.
+      if (size)
+        add_detail(event, name,
+                   name == "this process" || name.starts_with("process ") ? std::to_string(size->bytes)
+                                                                          : text_from_printed(*size));
+  }
+
+  // vLLM also says that nothing is left for its KV cache.
+  bool has_no_blocks() const {
+    return std::any_of(findings_.failures.begin(), findings_.failures.end(), [](const Finding& one) {
+      return one.sentence && one.sentence->wording->anchor == "No available memory for the cache blocks";
+    });
   }
 
   // The request as exactly as the text has it. The rounded size is exact to 255 bytes, the printed one to two decimals.
@@ -277,9 +292,10 @@ class LogWriter {
   }
 
   void note_what_was_got_over(const Finding& finding) {
-    out_.trace().import.add(
-        "got_over", Severity::notice, 1, "The program was refused memory and went on without it: not a failure.",
-        fmt::format("line {}: \"{}\", then \"{}\"", finding.place.line, finding.sentence->text, finding.got_over));
+    out_.trace().import.add("got_over", Severity::notice, 1,
+                            "The program was refused memory and went on without it: not a failure.",
+                            fmt::format("line {}: \"{}\", then \"{}\". {}", finding.place.line, finding.sentence->text,
+                                        finding.got_over, finding.meaning));
   }
 
   void add_report(const Finding& finding) {
@@ -304,7 +320,10 @@ class LogWriter {
       add_detail(*event, failure_detail::largest_buffer, text_from_buffer(*largest));
     // Unless the program's own sum says it.
     if (report.padded && report.unpadded && report.padded->bytes > report.unpadded->bytes) {
-      add_detail(*event, "padding of the temporaries",
+      // Where that is less than what is missing, shapes are no remedy.
+      const std::uint64_t lost = report.padded->bytes - report.unpadded->bytes;
+      const bool is_enough = lost >= (report.exceeded ? report.exceeded->bytes : report.padded->bytes / 10);
+      add_detail(*event, is_enough ? "padding of the temporaries" : "lost to padding of the temporaries",
                  fmt::format("{} of {}",
                              text_from_printed({report.padded->bytes - report.unpadded->bytes, report.padded->error}),
                              text_from_printed(*report.padded)));
@@ -353,9 +372,9 @@ class LogWriter {
     import.add("failures", Severity::info, static_cast<std::int64_t>(findings_.failures.size()));
     for (const Recovery& one : findings_.recoveries)
       if (findings_.failures.empty())
-        import.add("got_over", Severity::notice, 1,
-                   "The program was refused memory and went on without it: not a failure.",
-                   fmt::format("line {}: {}", one.place.line, one.sentence.text));
+        import.add(
+            "got_over", Severity::notice, 1, "The program was refused memory and went on without it: not a failure.",
+            fmt::format("line {}: \"{}\". {}", one.place.line, one.sentence.text, one.sentence.wording->meaning));
     note_series();
     std::uint64_t repeats = 0;
     for (const Finding& finding : findings_.failures) repeats += finding.times - 1;
@@ -385,6 +404,13 @@ class LogWriter {
         ++others;
     }
     if (others > 0) texts += fmt::format(" And {}.", text_from_count_of(others, "other"));
+    if (lines == 0) {
+      for (const ToldGrowth& one : findings_.growths)
+        texts += fmt::format("{}line {} says \"{}\": {} more.", lines++ == 0 ? "" : " ", one.line, one.text,
+                             text_from_bytes(one.to_bytes - one.from_bytes));
+      for (std::size_t i = 0; i < std::min(findings_.readings.size(), named_max / 2); ++i)
+        texts += (lines++ == 0 ? "" : " ") + text_from_readings(findings_.readings[i]);
+    }
     if (lines > 0) out_.trace().import.add("memory_lines", Severity::info, static_cast<std::int64_t>(lines), {}, texts);
   }
 

@@ -121,7 +121,9 @@ std::optional<std::string> take_text(std::string_view field, WordCursor& cursor)
     const std::size_t size = rest.find_first_of(" \n\t");
     if (size == std::string_view::npos) return std::nullopt;
     cursor.move_to(cursor.offset() + size);
-    return std::string(rest.substr(0, size));
+    std::string_view word = rest.substr(0, size);
+    while (word.ends_with('.') || word.ends_with(',')) word.remove_suffix(1);
+    return std::string(word);
   }
   WordCursor text = cursor;
   auto value = text.take_until(std::string_view(&end, 1), name_bytes_max);
@@ -147,9 +149,14 @@ bool take_field(std::string_view field, WordCursor& cursor, Sentence& sentence, 
   const bool is_mib = field.starts_with("##"), is_gib = !is_mib && field.starts_with('#');
   const bool is_decimal = field.starts_with('~');
   field.remove_prefix(is_mib ? 2 : is_gib || is_decimal ? 1 : 0);
+  const bool is_request = field == "requested";
   const auto take_size = [&] {
-    if (is_decimal) return take_decimal_size(cursor);
-    return is_mib || is_gib ? take_in_unit(cursor, is_mib ? 'M' : 'G') : take_any_size(cursor);
+    const MaybeBytes size = is_decimal         ? take_decimal_size(cursor)
+                            : is_mib || is_gib ? take_in_unit(cursor, is_mib ? 'M' : 'G')
+                                               : take_any_size(cursor);
+    // A driver's "unknown" is 2^64 bytes; only a request can be as large.
+    constexpr std::uint64_t unknown = std::uint64_t{1} << 60;
+    return size && size->bytes >= unknown && !is_request ? MaybeBytes() : size;
   };
   for (const SizeField& each : size_fields) {
     if (each.name != field) continue;
@@ -318,6 +325,10 @@ void complete(Sentence& sentence) {
   if (sentence.pool && sentence.used && !sentence.free && sentence.pool->bytes >= sentence.used->bytes)
     sentence.free =
         PrintedBytes{sentence.pool->bytes - sentence.used->bytes, sentence.pool->error + sentence.used->error};
+  constexpr std::string_view on_device = "in use on the device";
+  for (const auto& [name, bytes] : sentence.others)
+    if (name == on_device && sentence.total && !sentence.available && bytes && bytes->bytes <= sentence.total->bytes)
+      sentence.available = PrintedBytes{sentence.total->bytes - bytes->bytes, sentence.total->error + bytes->error};
   if (!sentence.pool && sentence.used && sentence.free)
     sentence.pool =
         PrintedBytes{sentence.used->bytes + sentence.free->bytes, sentence.used->error + sentence.free->error};
@@ -381,7 +392,17 @@ bool is_only_named(std::string_view text, const Wording& wording, std::size_t at
 std::optional<Sentence> find_sentence(std::string_view text, const Wording& wording) {
   Sentence sentence;
   std::size_t at = find_pattern(text, wording.anchor, 0, sentence);
-  while (at != std::string_view::npos && (is_in_code(text, at) || is_only_named(text, wording, at))) {
+  // A figure is of what has happened, also in quotes.
+  const auto is_code = [&] {
+    constexpr std::string_view statements[] = {"raise ", "throw ", "print", "assert", "logg", "log.", "return"};
+    const std::string_view before = text.substr(0, at);
+    const std::string_view line = before.substr(before.rfind('\n') + 1);
+    const bool is_statement = std::any_of(std::begin(statements), std::end(statements), [&](std::string_view words) {
+      return line.find(words) != std::string_view::npos;
+    });
+    return is_in_code(text, at) && (is_statement || count_figures(sentence) == 0);
+  };
+  while (at != std::string_view::npos && (is_code() || is_only_named(text, wording, at))) {
     sentence = Sentence{};
     at = find_pattern(text, wording.anchor, at + 1, sentence);
   }

@@ -50,6 +50,7 @@ struct Wording {
   bool repeats = false;           // Says again, in other words, what failed just before.
   std::string_view part = {};     // What the memory was for, if the words say so: part in trace/failure_details.h.
   std::uint16_t lines = 1;        // Of a status: so many lines at most, unless a bracket closes it before.
+  std::string_view meaning = {};  // Of a recovery: why nothing failed, as a sentence.
 };
 // Those of failures, refusals, kills and recoveries, and those of what is in use; a row before another one goes first.
 std::span<const Wording> failure_wordings();

@@ -46,7 +46,9 @@ constexpr std::string_view xla_clauses =
 // Version 3 and earlier say what is cached, later ones what is reserved.
 constexpr std::string_view julia_clauses =
     "Effective GPU memory usage: {*(}({.in use on the device}/{total})\n"
-    "usage: {pool} ({used} allocated, {free} cached)\n"
+    "CUDA allocator usage: {pool}\n"
+    "pool usage: {pool} ({used} allocated, {free} cached)\n"
+    "binned usage: {.binned} ({used} allocated, {free} cached)\n"
     "Memory pool usage: {used} ({pool} reserved)\n"
     "(capped at {limit})\n"
     "hard = {limit}";
@@ -63,6 +65,27 @@ constexpr Wording repeated(std::string_view framework, std::string_view allocato
                            std::string_view part = {}) {
   return {.framework = framework, .allocator = allocator, .anchor = anchor, .repeats = true, .part = part};
 }
+
+// The driver's words in the lines of ggml.
+constexpr Wording in_ggml(std::string_view anchor) {
+  return {failure, "ggml", "ggml", anchor, "!in function ggml\ncurrent device: {device}"};
+}
+
+constexpr Wording went_on(std::string_view framework, std::string_view allocator, std::string_view anchor,
+                          std::string_view meaning, std::string_view clauses = {}) {
+  return {.kind = recovery,
+          .framework = framework,
+          .allocator = allocator,
+          .anchor = anchor,
+          .clauses = clauses,
+          .meaning = meaning};
+}
+
+constexpr std::string_view retracts =
+    "SGLang takes requests back when its KV cache is full, and computes them again later. Where that happens often, "
+    "a larger --schedule-conservativeness or --mem-fraction-static, or a smaller --max-running-requests avoids it.";
+constexpr std::string_view goes_on_unpinned =
+    "The program goes on with memory of the host that isn't pinned; copies from there are slower.";
 
 constexpr Wording in_kernel(std::string_view memory, std::string_view anchor) {
   return {SentenceKind::failure, "kernel", memory, anchor, {}, "shared memory"};
@@ -140,10 +163,11 @@ constexpr std::array wordings = {
             "Free memory/Total memory: {available}/{total}\nStats: Limit: {limit}\nInUse: {used}\n"
             "CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: {pool}\ngpu_cudamallocasync_allocator.cc"},
     Wording{refusal, "xla:gpu", "GPU driver", "failed to allocate {requested} ({requested}) from device:"},
+    // With the blocks that are free (cupy/cuda/memory.pyx).
     Wording{failure, "cupy", "CuPy's memory pool",
             "cupy.cuda.memory.OutOfMemoryError: Out of memory allocating {requested}",
-            "(allocated so far: {used}\nlimit set to: {limit}"},
-    Wording{failure, "cupy", "CuPy's memory pool", "Out of memory allocating {requested} (allocated so far: {used}",
+            "(allocated so far: {pool}\nlimit set to: {limit}"},
+    Wording{failure, "cupy", "CuPy's memory pool", "Out of memory allocating {requested} (allocated so far: {pool}",
             "limit set to: {limit}"},
     // The total includes the request.
     Wording{failure, "cupy", "CuPy's memory pool",
@@ -183,7 +207,13 @@ constexpr std::array wordings = {
             .anchor = "ggml_gallocr_reserve_n_impl: failed to allocate {gpu} buffer of size {requested}",
             .part = part::compute},
     Wording{failure, "ggml", "ggml", "failed to allocate {gpu} buffer of size {requested}"},
+    Wording{.framework = "ggml",
+            .allocator = "ggml",
+            .anchor = "Device memory allocation of size {requested} failed",
+            .clauses = "!exceeds device memory allocation limit",
+            .part = part::single},
     Wording{failure, "ggml", "ggml", "Device memory allocation of size {requested} failed"},
+    Wording{failure, "ggml", lm_studio_guardrail, "this model requires approximately {requested} of memory"},
     repeated("ggml", "ggml", "llama runner process no longer running: -1 cudaMalloc failed: out of memory"),
     Wording{failure, "ggml", "ggml on the host", "failed to allocate CPU buffer of size {requested}", {}, "host"},
     Wording{failure, "ggml", "ggml on the host", "failed to allocate CPU buffer of size", {}, "host"},
@@ -272,6 +302,11 @@ constexpr std::array wordings = {
     Wording{failure, "cuda", "cuSPARSE", "CUSPARSE_STATUS_ALLOC_FAILED"},
     Wording{failure, "cuda", "cuFFT", "CUFFT_ALLOC_FAILED"},
     Wording{failure, "tensorrt", "TensorRT", "Requested amount of GPU memory ({requested}) could not be allocated"},
+    Wording{failure, "tensorrt", "TensorRT", "Requested amount of memory ({requested}) could not be allocated"},
+    repeated("tensorrt", "TensorRT", "OutOfMemory Error in"),
+    repeated("tensorrt", "TensorRT", "OutOfMemory (no further information)"),
+    Wording{failure, "relion", "RELION's allocator", "cudaCustomAllocator out of memory",
+            "requestedSpace: {requested}\nlargestContinuousFreeSpace: {largest}\ntotalFreeSpace: {free}"},
     Wording{failure, "onnxruntime", "ONNX Runtime's BFC arena",
             "Failed to allocate memory for requested buffer of size {requested}"},
     Wording{failure, "onnxruntime", "ONNX Runtime's BFC arena",
@@ -321,6 +356,9 @@ constexpr std::array wordings = {
     Wording{failure, "cuda", "GPU driver", "Triton Error [CUDA]: out of memory"},
     Wording{failure, "cuda", "GPU driver", "Triton Error [HIP]: out of memory"},
     Wording{failure, "cuda", "GPU driver", "CUDA: out of memory"},
+    in_ggml("CUDA error: out of memory"),
+    in_ggml("ROCm error: out of memory"),
+    in_ggml("MUSA error: out of memory"),
     Wording{failure, "cuda", "GPU driver", "ROCm error: out of memory", "current device: {device}"},
     Wording{failure, "cuda", "GPU driver", "MUSA error: out of memory", "current device: {device}"},
     Wording{failure, "cuda", "GPU driver", "CUDA error: out of memory", "current device: {device}"},
@@ -335,10 +373,17 @@ constexpr std::array wordings = {
     Wording{failure, "host", "Python", "MemoryError", "=", "host"},
     Wording{
         kill, "host", "the kernel's OOM killer", "oom-kill:constraint=CONSTRAINT_MEMCG", {}, "host", killer::cgroup},
+    Wording{kill,
+            "host",
+            "the kernel's OOM killer",
+            "memory: usage {used}, limit {limit}, failcnt",
+            {},
+            "host",
+            killer::cgroup},
     Wording{kill, "host", "the kernel's OOM killer", "Memory cgroup out of memory: Killed process {*(}({program)}",
             anon_memory, "host", killer::cgroup},
     Wording{kill, "host", "the kernel's OOM killer", "Memory cgroup out of memory", {}, "host", killer::cgroup},
-    Wording{recovery, "host", "a Slurm job", "Detected 0 oom_kill events"},
+    went_on("host", "a Slurm job", "Detected 0 oom_kill events", "Slurm killed nothing for lack of memory."),
     Wording{kill, "host", "a Slurm job", "OUT_OF_MEMORY", "!0:125", "host", killer::slurm},
     Wording{kill, "host", "a Slurm job", "OUT_OF_ME+", "!0:125", "host", killer::slurm},
     Wording{kill, "host", "a Slurm job", "oom_kill event in StepId=", {}, "host", killer::slurm},
@@ -371,7 +416,7 @@ constexpr std::array wordings = {
             killer::kubernetes_node},
     Wording{kill, "host", "a Ray node", "killed due to the node running low on memory",
             "was {used} / {limit}\nwas {.in use on the node} / {.memory of the node}\nmemory used={.held by the killed "
-            "task}",
+            "task}\nmemory usage threshold of {setting_}",
             "host", killer::ray},
     Wording{kill, "host", "a Ray node", "RayOutOfMemoryError: More than",
             "is used ({#used} / {#limit} GB)\nis used ({#.in use on the node} / {#.memory of the node} GB)", "host",
@@ -395,17 +440,35 @@ constexpr std::array wordings = {
     Wording{kill, "host", "the host", "Signal 9 (SIGKILL) received", {}, "host", killer::signal},
 
     // What was got over.
-    Wording{recovery, "ggml", "ggml", "retrying without pipeline parallelism"},
-    Wording{recovery, "ggml", "ggml", "ggml_cuda_host_malloc: failed to allocate"},
-    Wording{recovery, "ggml", "ggml", "ggml_vulkan: Failed to allocate pinned memory"},
-    Wording{recovery, "ggml", "Ollama", "model requires more memory than is currently available, evicting a model"},
-    Wording{recovery, "comfyui", "ComfyUI", "Ran out of memory when regular VAE"},
-    Wording{recovery, "deepspeed", "PyTorch's allocator", "pytorch allocator cache flushes since last step"},
-    Wording{recovery, "triton", "Triton's pinned memory", "falling back to non-pinned system memory"},
-    Wording{recovery, "julia", "CUDA.jl's pool", "memory allocation failed; attempting to free up memory"},
-    Wording{recovery, "tensorrt", "TensorRT", "Device memory is insufficient to use tactic"},
-    Wording{recovery, "tensorrt", "TensorRT", "Skipping tactic", "!due to insufficient memory"},
-    Wording{recovery, "vllm", "vLLM's KV cache", "because there is not enough KV cache space"},
+    went_on("ggml", "ggml", "retrying without pipeline parallelism",
+            "llama.cpp needs smaller compute buffers without it, and goes on."),
+    went_on("ggml", "ggml", "ggml_cuda_host_malloc: failed to allocate", goes_on_unpinned),
+    went_on("ggml", "ggml", "ggml_vulkan: Failed to allocate pinned memory", goes_on_unpinned),
+    went_on("ggml", "Ollama", "model requires more memory than is currently available, evicting a model",
+            "Ollama unloads another model to make room."),
+    went_on("comfyui", "ComfyUI", "Ran out of memory when regular VAE", "ComfyUI goes on in tiles, more slowly."),
+    // These have no word that is looked for, and are read only where a failure stands before them.
+    went_on("pytorch", "YOLO", "AutoBatch: Using batch-size",
+            "It tried larger batches on purpose, and took one that fits."),
+    went_on("pytorch", "Lightning", "failed, trying batch size",
+            "It tries larger batches on purpose, and takes one that fits."),
+    went_on("pytorch", "fairseq", "attempting to recover from OOM",
+            "fairseq skips that batch and goes on; the model learns nothing from it."),
+    went_on("deepspeed", "PyTorch's allocator", "pytorch allocator cache flushes since last step",
+            "PyTorch gave unused memory back to the driver and went on; each time costs speed, and memory is nearly "
+            "full."),
+    went_on("triton", "Triton's pinned memory", "falling back to non-pinned system memory", goes_on_unpinned),
+    went_on("julia", "CUDA.jl's pool", "memory allocation failed; attempting to free up memory",
+            "CUDA.jl collects garbage and then requests the memory again."),
+    went_on("tensorrt", "TensorRT", "Device memory is insufficient to use tactic",
+            "TensorRT takes another tactic, which may be slower."),
+    went_on("tensorrt", "TensorRT", "Skipping tactic", "TensorRT takes another tactic, which may be slower.",
+            "!due to insufficient memory"),
+    went_on("sglang", "SGLang's KV cache", "Decode out of memory happened.", retracts),
+    went_on("sglang", "SGLang's KV cache", "KV cache pool is full. Retract requests", retracts),
+    went_on("vllm", "vLLM's KV cache", "because there is not enough KV cache space",
+            "vLLM computes the request again later; a larger KV cache (--gpu-memory-utilization) or fewer requests at "
+            "once (--max-num-seqs) avoid that."),
 
     // The same failure once more, by whoever asked for the memory.
     repeated("ggml", "ggml", "unable to allocate {gpu} buffer", part::weights),

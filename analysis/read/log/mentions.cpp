@@ -1,0 +1,195 @@
+#include "analysis/read/log/mentions.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <span>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "analysis/read/word_cursor.h"
+#include "analysis/units/ascii.h"
+
+namespace hbmscope::log {
+namespace {
+
+constexpr std::size_t text_max = 120;
+
+bool has_any(std::string_view text, std::span<const std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](auto word) { return text.find(word) != std::string_view::npos; });
+}
+
+// A size with its unit, and where it ends.
+struct SizeInText {
+  std::uint64_t bytes = 0;
+  std::size_t begin = 0, end = 0;
+};
+
+std::optional<SizeInText> next_size(std::string_view text, std::size_t from) {
+  for (std::size_t at = from; (at = text.find_first_of("0123456789", at)) != std::string_view::npos;) {
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789.", at), text.size());
+    WordCursor cursor(text, at);
+    const auto size = cursor.take_size();
+    const std::string_view unit = size ? text.substr(digits, cursor.offset() - digits) : std::string_view();
+    if (unit.find('B') != std::string_view::npos || unit.find_first_of("GM") != std::string_view::npos)
+      return SizeInText{size->bytes, at, cursor.offset()};
+    at = digits;
+  }
+  return std::nullopt;
+}
+
+std::optional<ToldGrowth> growth_of(std::string_view text) {
+  constexpr std::string_view growing[] = {"grew",  "grow",  "rose", "rises",   "rising", "increas", "climb",
+                                          "creep", "crept", "leak", "balloon", "went",   "goes",    "jump"};
+  constexpr std::string_view memory[] = {"memory", "vram", " ram", "rss", "hbm", "gpu", "reserved", "allocated"};
+  constexpr std::string_view between[] = {" to ", "\u2192", "->", "=>", "\u2013>"};
+  constexpr std::size_t line_max = 2000, apart_max = 40;
+  if (text.size() > line_max) return std::nullopt;
+  const std::string folded = lower(text);
+  if (!has_any(folded, growing) || !has_any(folded, memory)) return std::nullopt;
+  for (auto first = next_size(text, 0); first;) {
+    const auto second = next_size(text, first->end);
+    if (!second) return std::nullopt;
+    const std::string_view words = text.substr(first->end, second->begin - first->end);
+    if (second->bytes > first->bytes && words.size() <= apart_max && has_any(words, between))
+      return ToldGrowth{0, in_one_line(text, text_max), first->bytes, second->bytes};
+    first = second;
+  }
+  return std::nullopt;
+}
+
+// A decimal number with commas between thousands; its unit, if it has one; and where that ends.
+struct NumberInText {
+  double value = 0;
+  std::string_view unit;
+  std::size_t end = 0;
+};
+
+NumberInText number_at(std::string_view text, std::size_t begin) {
+  NumberInText found;
+  std::string digits;
+  std::size_t at = begin;
+  for (; at < text.size() && (is_digit(text[at]) || text[at] == '.' || text[at] == ','); ++at)
+    if (text[at] != ',') digits += text[at];
+  while (digits.ends_with('.')) digits.pop_back();
+  std::from_chars(digits.data(), digits.data() + digits.size(), found.value);
+  constexpr std::string_view units[] = {"GiB", "MiB", "KiB", "GB", "Gb", "MB", "Mb", "kB", "KB", "bytes", "B", "%"};
+  const std::size_t after = std::min(text.find_first_not_of(' ', at), text.size());
+  for (const std::string_view unit : units)
+    if (text.substr(after).starts_with(unit)) {
+      found.unit = text.substr(after, unit.size());
+      at = after + unit.size();
+      break;
+    }
+  found.end = at;
+  return found;
+}
+
+// The words before a number, without other numbers; empty if they don't name memory.
+std::string words_of(std::string_view before, std::string_view since_last) {
+  constexpr std::string_view memory[] = {"mem", "vram", "rss", "gpu ram", "hbm"};
+  constexpr std::string_view figures[] = {"mem",  "vram", "rss",   "ram",   "used",     "usage",    "current",
+                                          "peak", "free", "avail", "total", "reserved", "allocated"};
+  constexpr std::string_view others[] = {"step", "iter", "epoch", "time", "pid", "loss", "batch", "size", "rate"};
+  constexpr std::size_t words_max = 48;
+  constexpr std::size_t near_max = 24;
+  const std::string near = lower(since_last.substr(since_last.size() - std::min(since_last.size(), near_max)));
+  if (!has_any(near, figures) || has_any(near, others) || !has_any(lower(before), memory)) return {};
+  std::string words;
+  for (const char c : before)
+    if (!is_digit(c) && c != '\t' && !(c == ' ' && (words.empty() || words.back() == ' '))) words += c;
+  while (!words.empty() && std::string_view(" :=([-|>~").find(words.back()) != std::string_view::npos) words.pop_back();
+  if (words.size() > words_max) words.erase(0, words.find(' ', words.size() - words_max) + 1);
+  return words;
+}
+
+// "Used GPU Memory MB", "mem (GiB)"
+bool names_unit(std::string_view words) {
+  constexpr std::string_view units[] = {"MB", "GB", "MiB", "GiB", "mb", "gb", "Mb", "Gb"};
+  return has_any(words, units);
+}
+
+void note_readings_of_line(Findings& findings, std::string_view text, std::uint64_t line) {
+  constexpr std::size_t line_max = 400, series_max = 32;
+  if (text.size() > line_max) return;
+  std::size_t since = 0;
+  for (std::size_t at = 0; (at = text.find_first_of("0123456789", at)) != std::string_view::npos;) {
+    const NumberInText number = number_at(text, at);
+    const char before = at == 0 ? ' ' : text[at - 1];
+    const bool is_of_a_name = is_letter(before) || before == '_' || before == '.' || before == '/';
+    const std::string words = is_of_a_name || number.unit == "%"
+                                  ? std::string()
+                                  : words_of(text.substr(0, at), text.substr(since, at - since));
+    since = at = number.end;
+    if (words.empty()) continue;
+    auto known = std::find_if(findings.readings.begin(), findings.readings.end(),
+                              [&](const ReadingsInText& each) { return each.words == words; });
+    if (known == findings.readings.end()) {
+      if (findings.readings.size() >= series_max) continue;
+      known = findings.readings.insert(known, {words, std::string(number.unit), {}});
+    }
+    known->readings.push_back({line, number.value});
+  }
+}
+
+}  // namespace
+
+void note_readings(Findings& findings, std::string_view lines, std::uint64_t first_line) {
+  for (std::uint64_t line = first_line; !lines.empty(); ++line) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    note_readings_of_line(findings, lines.substr(0, end), line);
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+  }
+}
+
+std::string text_from_readings(const ReadingsInText& series) {
+  constexpr std::size_t readings_min = 3;
+  const auto& all = series.readings;
+  if (all.size() < readings_min) return {};
+  const auto [least, most] =
+      std::minmax_element(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
+  const std::string unit = series.unit.empty() ? std::string() : " " + series.unit;
+  if (least->value == most->value)
+    return fmt::format("\"{}\": {}{} in all of {} lines.", series.words, all.front().value, unit, all.size());
+  // What the start took and gave back is no part of a trend.
+  const auto& last = all.back();
+  const bool is_after_start = least != all.begin() && least - all.begin() <= std::ssize(all) / 2;
+  const auto& from = is_after_start ? *least : all.front();
+  std::string text = fmt::format("\"{}\": {}{} in line {}", series.words, all.front().value, unit, all.front().line);
+  if (is_after_start) text += fmt::format(", {}{} in line {}", least->value, unit, least->line);
+  if (most->value > last.value && most->line != all.front().line)
+    text += fmt::format(", at most {}{} in line {}", most->value, unit, most->line);
+  text += fmt::format(", and {}{} in line {}", last.value, unit, last.line);
+  const auto steps = is_after_start ? all.end() - least - 1 : std::ssize(all) - 1;
+  const double change = last.value - from.value;
+  return text + fmt::format(" ({:+.5g}{} in {} more lines, {:+.3g} each{}).", change, unit, steps,
+                            change / static_cast<double>(steps),
+                            series.unit.empty() && !names_unit(series.words) ? "; the text has no unit" : "");
+}
+
+void note_mention(Findings& findings, std::string_view text, std::uint64_t line) {
+  constexpr std::size_t mentions_max = 3;
+  constexpr std::string_view units[] = {"GiB", "MiB", "GB", "MB", " bytes"};
+  if (findings.mentions.size() >= mentions_max || text.find("emory") == std::string_view::npos) return;
+  const auto has_size = [&](std::string_view unit) {
+    const std::size_t at = text.find(unit);
+    return at != std::string_view::npos && at > 0 && (is_digit(text[at - 1]) || (at > 1 && is_digit(text[at - 2])));
+  };
+  if (std::any_of(std::begin(units), std::end(units), has_size))
+    findings.mentions.push_back({line, in_one_line(text, text_max)});
+}
+
+void note_growth(Findings& findings, std::string_view lines, std::uint64_t first_line) {
+  constexpr std::size_t growths_max = 3;
+  for (std::uint64_t line = first_line; !lines.empty() && findings.growths.size() < growths_max; ++line) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    if (auto growth = growth_of(lines.substr(0, end))) {
+      growth->line = line;
+      findings.growths.push_back(*std::move(growth));
+    }
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+  }
+}
+
+}  // namespace hbmscope::log

@@ -1,0 +1,22 @@
+// What a text says about memory besides failures and figures that a program prints: by its own words.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "analysis/read/log/findings.h"
+
+namespace hbmscope::log {
+
+// Adds the line if it has a size and speaks of memory, up to three of them.
+void note_mention(Findings& findings, std::string_view text, std::uint64_t line);
+
+// Adds what lines say in words about growth: from one size to a larger one. `first_line`: the number of the first.
+void note_growth(Findings& findings, std::string_view lines, std::uint64_t first_line);
+
+// Adds the numbers that lines print after words about memory.
+void note_readings(Findings& findings, std::string_view lines, std::uint64_t first_line);
+// "\"memory_usage\": 996.91 in line 3, 998.57 in line 37 (+1.66 over 35 readings)". Empty if there are too few.
+std::string text_from_readings(const ReadingsInText& readings);
+
+}  // namespace hbmscope::log
