@@ -5,6 +5,7 @@
 
 #include "analysis/answers/failure.h"
 #include "analysis/query/chosen_heap.h"
+#include "analysis/query/log_headline.h"
 #include "analysis/trace/failure_details.h"
 #include "analysis/trace/moment.h"
 #include "analysis/units/format.h"
@@ -25,11 +26,8 @@ Document at_peak(const Trace& trace) {
   document.add(Sentence{
       .key = "sentence",
       .text = trace.files.size() > 1 ? "No request failed in these files." : "No request failed in this file."});
-  for (const ImportStatistic& one : trace.import.rows())
-    if (one.name == "got_over")
-      document.add(Sentence{.key = "got_over", .lead = "Not a failure: ", .text = one.example});
-    else if (one.name == "memory_lines")
-      document.add(Sentence{.key = "memory_lines", .lead = "In use: ", .text = one.example});
+  for (const NoteOfLog& note : notes_of_log(trace))
+    document.add(Sentence{.key = std::string(note.key), .lead = std::string(note.lead), .text = note.text});
   const auto moment = heap.empty() ? std::nullopt : std::optional(find_moment(trace, "peak"));
   if (!moment || !*moment) return document;
   const auto states = compute_states(trace, **moment);

@@ -67,6 +67,8 @@ Result<Document> describe_summary_answer(const AnswerInput& input) {
   log.add(std::move(document));
   if (find_failed_requests(*input.trace).empty())
     log.add(Sentence{.text = headline_of_log(*input.trace), .tone = Tone::strong});
+  for (const NoteOfLog& note : notes_of_log(*input.trace))
+    log.add(Sentence{.lead = std::string(note.lead), .text = note.text});
   return log;
 }
 

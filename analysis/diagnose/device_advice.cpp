@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/diagnose/engine_advice.h"
 #include "analysis/model/clamped.h"
 #include "analysis/trace/failure_details.h"
 #include "analysis/units/format.h"
@@ -94,6 +95,7 @@ bool fill_driver_refused(const AdviceFacts& facts, Advice& advice) {
   constexpr std::uint64_t large = std::uint64_t{1} << 30;
   if (!facts.failed.is_of_windows()) {
     if (figures.needed_bytes < large || figures.needed_bytes < figures.driver_bytes.value_or(0) / 2) return true;
+    if (fill_engine_room(facts, advice)) return true;
     advice.change = fmt::format("{}, so that single requests are smaller; else {}", less_of(facts), advice.change);
     advice.why =
         "Some drivers don't give nearly all that is free as a single allocation, and others may have held it "

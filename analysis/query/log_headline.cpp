@@ -22,10 +22,21 @@ std::string headline_of_log(const Trace& trace) {
   if (failures == 0 && memory_lines > 0)
     return fmt::format("No failure in {}, of which {} memory.", log,
                        text_from_count_of(memory_lines, "prints", "print"));
+  if (failures == 0 && trace.import.count_of("got_over") > 0) return fmt::format("No failure in {}.", log);
   if (failures == 0)
     return fmt::format("No failure in {}; {} where memory went at the start.", log, files > 1 ? "they say" : "it says");
   return failures == 1 ? fmt::format("Out of memory once in {}.", log)
                        : fmt::format("Out of memory {} times in {}.", text_from_count(failures), log);
+}
+
+std::vector<NoteOfLog> notes_of_log(const Trace& trace) {
+  std::vector<NoteOfLog> notes;
+  for (const ImportStatistic& one : trace.import.rows())
+    if (one.name == "got_over")
+      notes.push_back({"got_over", "Not a failure: ", one.example});
+    else if (one.name == "memory_lines")
+      notes.push_back({"memory_lines", "In use: ", one.example});
+  return notes;
 }
 
 }  // namespace hbmscope

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "analysis/trace/trace.h"
 
@@ -11,5 +13,11 @@ namespace hbmscope {
 bool is_of_log(const Trace& trace);
 // "Out of memory 3 times in this log of 12,345 lines."
 std::string headline_of_log(const Trace& trace);
+// What it says besides failures: what is in use over time, and what was got over.
+struct NoteOfLog {
+  std::string_view key, lead;  // "memory_lines", "In use: "
+  std::string text;
+};
+std::vector<NoteOfLog> notes_of_log(const Trace& trace);
 
 }  // namespace hbmscope

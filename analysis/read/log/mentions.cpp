@@ -86,7 +86,8 @@ NumberInText number_at(std::string_view text, std::size_t begin) {
   return found;
 }
 
-// The words before a number, without other numbers; empty if they don't name memory.
+// The words before a number; empty if they don't name memory. `before`: those of the line without numbers and their
+// units, each marked by a comma.
 std::string words_of(std::string_view before, std::string_view since_last) {
   constexpr std::string_view memory[] = {"mem", "vram", "rss", "gpu ram", "hbm"};
   constexpr std::string_view figures[] = {"mem",  "vram", "rss",   "ram",   "used",     "usage",    "current",
@@ -97,9 +98,15 @@ std::string words_of(std::string_view before, std::string_view since_last) {
   const std::string near = lower(since_last.substr(since_last.size() - std::min(since_last.size(), near_max)));
   if (!has_any(near, figures) || has_any(near, others) || !has_any(lower(before), memory)) return {};
   std::string words;
-  for (const char c : before)
-    if (!is_digit(c) && c != '\t' && !(c == ' ' && (words.empty() || words.back() == ' '))) words += c;
-  while (!words.empty() && std::string_view(" :=([-|>~").find(words.back()) != std::string_view::npos) words.pop_back();
+  constexpr std::string_view marks = " \t:=,;()[]|>~", ends = " :=,([-|>~.";
+  for (std::size_t at = 0; at < before.size();) {
+    const std::size_t end = std::min(before.find_first_not_of(marks, at), before.size());
+    const bool is_number = before.substr(at, end - at).find(',') != std::string_view::npos;
+    if (end > at && !words.empty()) words += is_number ? ", " : end == at + 1 ? std::string(1, before[at]) : " ";
+    if (end < before.size()) words += before[end];
+    at = end + 1;
+  }
+  while (!words.empty() && ends.find(words.back()) != std::string_view::npos) words.pop_back();
   if (words.size() > words_max) words.erase(0, words.find(' ', words.size() - words_max) + 1);
   return words;
 }
@@ -114,14 +121,16 @@ void note_readings_of_line(Findings& findings, std::string_view text, std::uint6
   constexpr std::size_t line_max = 400, series_max = 32;
   if (text.size() > line_max) return;
   std::size_t since = 0;
+  std::string words_before;
   for (std::size_t at = 0; (at = text.find_first_of("0123456789", at)) != std::string_view::npos;) {
     const NumberInText number = number_at(text, at);
+    words_before += text.substr(since, at - since);
     const char before = at == 0 ? ' ' : text[at - 1];
     const bool is_of_a_name = is_letter(before) || before == '_' || before == '.' || before == '/';
-    const std::string words = is_of_a_name || number.unit == "%"
-                                  ? std::string()
-                                  : words_of(text.substr(0, at), text.substr(since, at - since));
+    const std::string words =
+        is_of_a_name || number.unit == "%" ? std::string() : words_of(words_before, text.substr(since, at - since));
     since = at = number.end;
+    words_before += ',';
     if (words.empty()) continue;
     auto known = std::find_if(findings.readings.begin(), findings.readings.end(),
                               [&](const ReadingsInText& each) { return each.words == words; });

@@ -408,8 +408,10 @@ class LogWriter {
       for (const ToldGrowth& one : findings_.growths)
         texts += fmt::format("{}line {} says \"{}\": {} more.", lines++ == 0 ? "" : " ", one.line, one.text,
                              text_from_bytes(one.to_bytes - one.from_bytes));
-      for (std::size_t i = 0; i < std::min(findings_.readings.size(), named_max / 2); ++i)
-        texts += (lines++ == 0 ? "" : " ") + text_from_readings(findings_.readings[i]);
+      for (std::size_t i = 0; i < std::min(findings_.readings.size(), named_max / 2); ++i) {
+        texts += (texts.empty() ? "" : " ") + text_from_readings(findings_.readings[i]);
+        lines = std::max<std::uint64_t>(lines, findings_.readings[i].readings.size());
+      }
     }
     if (lines > 0) out_.trace().import.add("memory_lines", Severity::info, static_cast<std::int64_t>(lines), {}, texts);
   }

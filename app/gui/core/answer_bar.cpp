@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "analysis/answers/dry_run.h"
 #include "analysis/answers/failure.h"
+#include "analysis/query/log_headline.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/core/copy_as_command.h"
@@ -145,6 +148,15 @@ AnswerBar bar_of_workload(const WorkloadAnswer& answer) {
   return bar;
 }
 
+// Without a heap: what the log says in words.
+AnswerBar bar_of_log(const Trace& trace) {
+  AnswerBar bar;
+  bar.title = headline_of_log(trace);
+  for (const NoteOfLog& note : notes_of_log(trace))
+    bar.sentence += fmt::format("{}{}{}", bar.sentence.empty() ? "" : " ", note.lead, note.text);
+  return bar;
+}
+
 AnswerBar bar_of_profile(const AppState& state, const Source& source) {
   AnswerBar bar;
   bar.title = source.summary->headline;
@@ -173,6 +185,7 @@ AnswerBar find_answer_bar(const AppState& state) {
       bar.sentence = "Dry run: " + verdict + (verdict.ends_with('.') ? " " : ". ") + bar.sentence;
     return bar;
   }
+  if (source->trace && is_of_log(*source->trace)) return bar_of_log(*source->trace);
   if (source->summary && !source->trace) return bar_of_profile(state, *source);
   return {};
 }

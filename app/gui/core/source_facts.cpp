@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/query/heap_rows.h"
+#include "analysis/query/log_headline.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/answers.h"
 
@@ -57,6 +58,7 @@ std::string headline_of(const Source& source) {
     for (std::uint32_t heap = 1; heap < stream.definitions().heaps().size(); ++heap)
       peak = std::max(peak, stream.peak(heap).in_use_bytes);
   }
+  if (peak == 0 && is_of_log(*source.trace)) return headline_of_log(*source.trace);
   return peak == 0 ? source.summary->headline : "peak " + text_from_bytes(peak) + " in use";
 }
 

@@ -4,6 +4,7 @@
 
 #include "analysis/answers/dry_run.h"
 #include "analysis/model/device_name.h"
+#include "analysis/query/log_headline.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/amounts.h"
 #include "app/gui/core/answers.h"
@@ -71,6 +72,24 @@ void draw_what_is_missing(SummaryState& summary) {
       "have no addresses; recordings of hbmscope run and snapshots of an allocator do.");
 }
 
+// A log that has sentences, and nothing to add up.
+bool draw_log(const AppState& state, const ProfileView& view, SummaryState& summary, CommandQueue& commands) {
+  const auto& trace = state.source()->trace;
+  if (!trace || !is_of_log(*trace) || view.sample_count() > 0) return false;
+  ImGui::PushFont(bold_font(), ImGui::GetStyle().FontSizeBase * 1.15F);
+  wrapped_text(headline_of_log(*trace));
+  ImGui::PopFont();
+  ImGui::Spacing();
+  Document all{.title = headline_of_log(*trace)};
+  for (const NoteOfLog& note : notes_of_log(*trace)) {
+    wrapped_text(std::string(note.lead) + note.text);
+    all.add(Sentence{.lead = std::string(note.lead), .text = note.text});
+  }
+  draw_warnings(state.source()->warnings);
+  if (take_copy(state, ViewKind::summary, summary.copy_seen)) copy_document(state, all, commands);
+  return true;
+}
+
 }  // namespace
 
 void draw_summary(const AppState& state, SummaryState& summary, CommandQueue& commands) {
@@ -86,6 +105,7 @@ void draw_summary(const AppState& state, SummaryState& summary, CommandQueue& co
   dim_text(state.source()->name());
   tooltip(state.source()->path);
   draw_copy_menu(ViewKind::summary, commands);
+  if (draw_log(state, view, summary, commands)) return;
   ImGui::PushFont(bold_font(), ImGui::GetStyle().FontSizeBase * 1.15F);
   wrapped_text(answer.headline);
   ImGui::PopFont();
