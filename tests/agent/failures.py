@@ -200,7 +200,7 @@ def sentences(folder):
     yield sentence(folder, library, "cublas", "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`", verdict="outside_pool_starved", allocator="cuBLAS", line=2)
     yield sentence(folder, library, "nccl", "node1:4711:4800 [0] NCCL WARN Cuda failure 2 'out of memory'", verdict="outside_pool_starved", allocator="NCCL", line=2)
     yield sentence(folder, "The host's memory ran out", "host", "Out of host memory while trying to allocate 4294967296 bytes.", verdict="host_memory", requested_bytes=4 * GIB, line=2)
-    yield sentence(folder, "CuPy or RMM: the pool's limit", "cupy", "cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 8,589,934,592 bytes (allocated so far: 17,179,869,184 bytes, limit set to: 20,000,000,000 bytes).", verdict="pool_limit", requested_bytes=8 * GIB, in_use_bytes=16 * GIB, limit_bytes=20_000_000_000, line=2)
+    yield sentence(folder, "CuPy or RMM: the pool's limit", "cupy", "cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 8,589,934,592 bytes (allocated so far: 17,179,869,184 bytes, limit set to: 20,000,000,000 bytes).", verdict="pool_limit", requested_bytes=8 * GIB, pool_bytes=16 * GIB, limit_bytes=20_000_000_000, line=2)
     yield sentence(folder, "CuPy or RMM: the pool's limit", "rmm", "RMM failure at: pool_memory_resource.hpp:277: Maximum pool size exceeded (failed to allocate 1.00 GiB)", verdict="pool_limit", requested_bytes=GIB, line=2)
     unknown = "The text does not say why: unknown"
     yield sentence(folder, unknown, "torch_bare", "CUDA out of memory. Tried to allocate 4.50 GiB", verdict="unknown", requested_bytes=9 * GIB // 2, free_bytes=None, line=2)
