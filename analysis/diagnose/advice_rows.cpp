@@ -117,6 +117,17 @@ bool fill_expandable(const AdviceFacts& facts, Advice& advice) {
   if (expandable == "True" || expandable == "true" || expandable == "1") return false;
   // The words of PyTorch 2.0 and earlier, which have no expandable segments.
   if (facts.failed.row.reason.find("total capacity; ") != std::string::npos) {
+    // 1.10 is the first that has it.
+    if (const std::string_view version = facts.failed.detail(failure_detail::torch_version);
+        version.starts_with("0.") || (version.starts_with("1.") && version.size() == 3)) {
+      advice.change = "the largest input first, inputs of one size, or a newer PyTorch";
+      advice.why =
+          "What the pool keeps of smaller inputs can't be joined. PyTorch 1.10 and later have max_split_size_mb, 2.1 "
+          "and "
+          "later expandable_segments.";
+      advice.price.clear();
+      return true;
+    }
     const bool is_named = facts.failed.row.reason.find("max_split_size_mb") != std::string::npos;
     advice.change = allocator_variable(facts) + "=max_split_size_mb:128";
     if (!is_named) advice.change = "a smaller batch or input; and if PyTorch is 1.10 or later, " + advice.change;
@@ -368,7 +379,10 @@ constexpr AdviceRow advice_rows[] = {
      fill_donation},
     {"devices", tpu, on_tpu, "sharding over more devices", "Each device then holds a part of the arrays.",
      "It takes more devices.", rule, false, is_of_hbm},
-    {"blocks", set_of(Framework::kernel), any_cause, "smaller block sizes, or a smaller num_stages",
+    {"blocks", set_of(Framework::kernel), any_cause,
+     "smaller block sizes, or a smaller num_stages, in the kernel's configuration; a newer version of the program may "
+     "have one "
+     "for this GPU",
      "A kernel's shared memory grows with both.", "The kernel may become slower.", rule, false, fill_blocks},
     {"vllm", set_of(Framework::vllm), any_cause & ~set_of(Cause::held_elsewhere),
      "a smaller --max-model-len, or more GPUs (--tensor-parallel-size)", "Either needs less memory on each GPU.",
@@ -409,14 +423,18 @@ constexpr AdviceRow advice_rows[] = {
      "torch.cuda.set_per_process_memory_fraction() in PyTorch, TF_FORCE_GPU_ALLOW_GROWTH=true in TensorFlow",
      "Libraries allocate outside of the framework's pool: a smaller pool leaves them more.",
      "The pool becomes smaller, so less memory is left for arrays.", rule, false, is_of_unknown},
-    {"named", set_of(Framework::named), any_cause, "", "", "", rule, false, fill_named},
+    {"named", set_of(Framework::named, Framework::rmm), any_cause & ~set_of(Cause::pool_limit), "", "", "", rule, false,
+     fill_named},
+    {"named", set_of(Framework::named), set_of(Cause::pool_limit), "", "", "", rule, false, fill_named},
     {"paddle_fraction", set_of(Framework::paddle), any_cause,
-     "a smaller batch, fewer processes on the GPU, or another GPU (CUDA_VISIBLE_DEVICES)",
+     "fewer processes on the GPU, or another GPU (CUDA_VISIBLE_DEVICES)",
      "Each process has a pool of its own; a smaller FLAGS_fraction_of_gpu_memory_to_use makes it smaller.", "", rule,
      false, fill_paddle},
     {"release", any_framework, fragmented_memory, "", "", "", computed, false, fill_release},
     {"processes", any_framework, set_of(Cause::too_big, Cause::cannot_grow), "", "", "", computed, false,
      fill_other_processes},
+    {"visible_memory", pytorch, set_of(Cause::too_big), "a newer driver and ROCm, which see all of the GPU's memory",
+     "", "", rule, false, fill_visible_memory},
     {"larger_than_all", any_framework, set_of(Cause::too_big), "request less at once", "", "", computed, false,
      fill_larger_than_all},
     {"more_than_held", any_framework, full_memory, "request less at once", "", "", computed, false,
@@ -443,6 +461,9 @@ Advice general_advice(const AdviceFacts& facts) {
                                 less_of(facts));
     advice.why =
         fmt::format("The request is small, so the device was full already; {} shows who uses it.", lister_of(facts));
+  } else if (const std::string_view all = facts.failed.detail("all of the program"); !all.empty()) {
+    advice.change = fmt::format("{}, or a device with more memory", less_of(facts));
+    advice.why = fmt::format("The program needs {} in all, with what it returns.", all);
   } else if (wanted > much && !facts.failed.device_bytes) {
     advice.change = fmt::format("smaller inputs (resolution, length){}, or a device with more memory",
                                 facts.failed.detail("batch_size") == "1" ? "" : " or a smaller batch");

@@ -414,7 +414,7 @@ CauseFacts cause_facts_of(const Trace& trace, std::size_t stream, const FailureR
   facts.program = program_of(row);
   facts.elsewhere = find_held_elsewhere(row, facts.device_bytes);
   if (facts.framework == Framework::vllm) facts.engine = find_engine_budget(find_engine_accounts(of, figures.event));
-  if (facts.framework == Framework::ggml)
+  if (facts.framework == Framework::ggml || facts.framework == Framework::sglang)
     if (auto accounts = find_engine_accounts(of, figures.event); accounts.size() == 1)
       facts.account = std::move(accounts.front());
   return facts;

@@ -94,7 +94,7 @@ struct CauseFacts {
   Framework program = Framework::unknown;
   std::optional<HeldElsewhere> elsewhere = {};
   std::optional<EngineBudget> engine = {};
-  std::optional<EngineAccount> account = {};  // Of llama.cpp, where it has one device.
+  std::optional<EngineAccount> account = {};  // Of llama.cpp and SGLang, where they have one device.
 
   // How much more the pool may take from the device by its limit. Absent if unknown.
   std::optional<std::uint64_t> left_to_grow() const;

@@ -126,6 +126,13 @@ std::string unknown_sentence(const CauseFacts& facts) {
                : fmt::format("SGLang's KV cache could not take {} more tokens, of which {} are free.", wanted, room);
   if (facts.row.reason.find("profiled value -") != std::string::npos)
     return "Nothing is left for SGLang's KV cache: the weights need more than its part of the device.";
+  if (facts.framework == Framework::sglang && facts.account && facts.account->free_before_bytes &&
+      facts.account->free_after_bytes)
+    return fmt::format(
+        "Too little is left for SGLang's KV cache: of {} that was free, the weights leave {}, and "
+        "--mem-fraction-static "
+        "keeps a part of that for activations.",
+        text_from_bytes(*facts.account->free_before_bytes), text_from_bytes(*facts.account->free_after_bytes));
   if (facts.row.line && figures.requested_bytes == 0 && figures.driver_bytes)
     return fmt::format(
         "{} ran out of memory although {} was free on the device; the text does not say how much was "
@@ -303,8 +310,10 @@ std::string outside_pool_sentence(const CauseFacts& facts) {
   return fmt::format("{} found too little memory outside the framework's pool{}.", facts.row.allocator, wanted);
 }
 
-std::string processes_text(const HeldElsewhere& elsewhere) {
-  const auto& processes = elsewhere.processes;
+std::string processes_text(const CauseFacts& facts) {
+  const auto& processes = facts.elsewhere->processes;
+  if (facts.framework == Framework::pytorch_mps)
+    return "other allocations of this program (Metal's caches, other libraries)";
   if (processes.empty()) return "others: other processes, or other libraries in this one";
   return processes.size() == 1 ? processes.front().name : text_from_count(processes.size()) + " other processes";
 }
@@ -320,7 +329,7 @@ std::string held_elsewhere_sentence(const CauseFacts& facts) {
   const FailureFacts& figures = facts.figures;
   const HeldElsewhere& elsewhere = *facts.elsewhere;
   const std::string held = fmt::format("{}{}{} is held by {}", elsewhere.processes.empty() ? "About " : "",
-                                       text_from_bytes(elsewhere.bytes), whole_text(facts), processes_text(elsewhere));
+                                       text_from_bytes(elsewhere.bytes), whole_text(facts), processes_text(facts));
   if (!figures.driver_bytes) return fmt::format("{}: requested {}.", held, requested_text(facts));
   const TextPair pair = requested_and(facts, *figures.driver_bytes);
   const std::string_view setting = facts.detail(failure_detail::setting);

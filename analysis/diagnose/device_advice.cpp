@@ -1,6 +1,7 @@
 #include "analysis/diagnose/device_advice.h"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <utility>
 
@@ -80,7 +81,9 @@ std::uint64_t missing_bytes(const AdviceFacts& facts) {
 
 // A batch of one, as the text may say, can't be smaller.
 std::string_view less_of(const AdviceFacts& facts) {
-  return facts.failed.detail("batch_size") == "1" ? "smaller or shorter inputs" : "a smaller batch";
+  const bool is_one = facts.failed.detail("batch_size") == "1" ||
+                      facts.failed.detail(failure_detail::checkpointing) == failure_detail::not_training;
+  return is_one ? "smaller or shorter inputs" : "a smaller batch";
 }
 
 bool is_of_four_gib(const AdviceFacts& facts, Advice&) {
@@ -176,7 +179,8 @@ bool fill_arrays(const AdviceFacts& facts, Advice& advice) {
 }
 
 bool fill_temporaries(const AdviceFacts& facts, Advice& advice) {
-  if (!is_of_program(facts, advice)) return false;
+  Advice padding;
+  if (!is_of_program(facts, advice) || fill_padding(facts, padding)) return false;  // Padding alone is the reason.
   if (facts.failed.program == Framework::pytorch)
     advice.change = "a smaller batch, or checkpointing the layers (torch_xla.utils.checkpoint)";
   if (facts.failed.program == Framework::jax_gpu)
@@ -193,6 +197,7 @@ bool fill_temporaries(const AdviceFacts& facts, Advice& advice) {
 }
 
 bool fill_paddle(const AdviceFacts& facts, Advice& advice) {
+  advice.change = fmt::format("{}, {}", less_of(facts), advice.change);
   if (const std::uint64_t missing = missing_bytes(facts); missing > 0)
     advice.why = fmt::format("{} more must be free. {}", text_from_bytes(missing), advice.why);
   return true;
@@ -201,6 +206,17 @@ bool fill_paddle(const AdviceFacts& facts, Advice& advice) {
 bool is_of_region(const AdviceFacts& facts, Advice&) {
   return facts.failed.row.allocator == "GPU driver" &&
          facts.failed.row.reason.find("from device:") != std::string::npos;
+}
+
+bool fill_visible_memory(const AdviceFacts& facts, Advice& advice) {
+  const std::string_view of_driver = facts.failed.detail(failure_detail::driver_memory);
+  std::uint64_t bytes = 0;
+  std::from_chars(of_driver.data(), of_driver.data() + of_driver.size(), bytes);
+  const auto device = facts.failed.device_bytes;
+  if (!device || bytes <= *device + *device / 10) return false;
+  advice.why = fmt::format("The driver says that the GPU has {}, and the runtime sees {} (rocminfo shows it).",
+                           text_from_bytes(bytes), text_from_bytes(*device));
+  return true;
 }
 
 }  // namespace hbmscope

@@ -38,6 +38,8 @@ bool fill_temporaries(const AdviceFacts& facts, Advice& advice);
 bool is_of_region(const AdviceFacts& facts, Advice& advice);
 // Of programs and libraries that are known by their allocator's name (named_advice.cpp).
 bool fill_named(const AdviceFacts& facts, Advice& advice);
+// The driver's log has more memory of the GPU than the runtime sees.
+bool fill_visible_memory(const AdviceFacts& facts, Advice& advice);
 bool fill_paddle(const AdviceFacts& facts, Advice& advice);
 
 }  // namespace hbmscope

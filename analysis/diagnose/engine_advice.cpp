@@ -100,6 +100,8 @@ constexpr RoomInEngine rooms[] = {
      "unload the models that are not needed (Unload Models, Free model and node cache), a smaller image or batch, or "
      "--lowvram",
      "Models of earlier workflows stay on the device."},
+    {engine::diffusers, "", "enable_sequential_cpu_offload(), a quantized model, or a smaller image and batch",
+     "Whole models stay on the device otherwise, while they run."},
     {engine::webui, "", "a smaller image or batch, --xformers or --opt-sdp-attention, or --medvram",
      "Without them, attention needs memory that grows with the fourth power of an image's side."},
 };
@@ -241,11 +243,14 @@ bool fill_engine_fraction(const AdviceFacts& facts, Advice& advice) {
                taken = static_cast<double>(failed.engine->taken_bytes),
                wanted = static_cast<double>(failed.figures.requested_bytes);
   const double usual = 0.9, least = std::ceil((taken + wanted) / all * 100) / 100;
-  const double share = std::max(usual, least);
+  const double most = 0.95, some = 512.0 * 1024 * 1024;
+  double share = std::max(usual, least);
+  if (share * all - taken < some) share = std::max(share, most);
   if (share > fraction_max || share * all <= static_cast<double>(failed.engine->limit_bytes)) return false;
   advice.change = fmt::format("--gpu-memory-utilization {:.2f}", share);
-  advice.why = fmt::format("{} would be left for the KV cache, if nothing else uses the device.",
-                           text_from_bytes(share * all - taken));
+  advice.why = fmt::format("{} would be left for the KV cache, if nothing else uses the device{}.",
+                           text_from_bytes(share * all - taken),
+                           wanted == 0 ? "; whether that holds one request of the longest length is unknown" : "");
   advice.price = "Less memory is left for other processes.";
   return true;
 }

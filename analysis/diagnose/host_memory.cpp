@@ -86,6 +86,9 @@ std::string host_memory_sentence(const CauseFacts& facts) {
     return "Memory of the host (RAM) ran out, not of a device, and the job was killed." + held;
   if (facts.figures.requested_bytes == 0)
     return "Memory of the host ran out, not of a device; the text does not say how much was requested.";
+  if (facts.figures.free_bytes)
+    return fmt::format("Memory of the host is short, not of a device: requested {}, and {} was free.",
+                       text_from_request(facts.figures.requested_bytes), text_from_bytes(*facts.figures.free_bytes));
   return fmt::format("Memory of the host ran out, not of a device: requested {}.",
                      text_from_request(facts.figures.requested_bytes));
 }
@@ -106,6 +109,15 @@ bool fill_host_memory(const AdviceFacts& facts, Advice& advice) {
   } else if (allocator.find("pinned") != std::string::npos || allocator.find("managed") != std::string::npos) {
     advice.change =
         "less pinned or managed memory at once, or more memory and locked memory (ulimit -l) for the process";
+  }
+  if (allocator == page_file) {
+    advice.change = "a larger page file, or fewer processes at once (DataLoader workers, for example)";
+    advice.why = "On Windows each process reserves memory for all libraries that it loads, CUDA's among them.";
+    return true;
+  }
+  if (allocator == "Ollama") {
+    advice.change = "a smaller model or quantization, or more memory (RAM)";
+    advice.why = "Ollama did not load it; what does not fit on a GPU must fit there.";
   }
   // Ray stops tasks before the node is full.
   constexpr double usual = 0.9;

@@ -14,7 +14,7 @@ namespace {
 struct NamedAdvice {
   std::string_view allocator;  // A part of its name; the first row that matches counts.
   std::string_view change, why;
-  std::string_view change_at_limit = {};  // Where the text names a limit of the pool.
+  std::string_view change_at_limit = {}, why_at_limit = {};  // Where the text names a limit.
 };
 constexpr NamedAdvice named_rows[] = {
     {"TensorRT-LLM",
@@ -31,7 +31,9 @@ constexpr NamedAdvice named_rows[] = {
      "a larger workspace (SGLANG_FLASHINFER_WORKSPACE_SIZE in SGLang, VLLM_FLASHINFER_WORKSPACE_BUFFER_SIZE in vLLM)",
      "It has a fixed size, and is no part of the pool."},
     {"Metal in MLX", "a shorter prompt or context, a smaller batch, or a model of fewer bits",
-     "The model, its KV cache and the prompt's activations share the memory of the machine."},
+     "The model, its KV cache and the prompt's activations share the memory of the machine.",
+     "a shorter prompt or context, or smaller steps of the prefill (--prefill-step-size)",
+     "One array is larger than Metal allows; what else is in use doesn't matter."},
     {"Cycles",
      "smaller textures and less geometry (Simplify), fewer programs on the GPU, or a render on the CPU, which takes "
      "longer",
@@ -39,9 +41,12 @@ constexpr NamedAdvice named_rows[] = {
     // src/acc/acc_ml_optimiser.h: --free_gpu_memory is left of the device for others.
     {"RELION", "fewer MPI processes or threads (--j) on each GPU, a smaller --free_gpu_memory, or a smaller box",
      "RELION takes a block of the device at its start, of which all of them get a part."},
+    {"RMM", "smaller parts of the data (chunks, fewer columns, dask_cudf), or spilling to memory of the host",
+     "Reading a table needs the file, the columns and intermediate results at once."},
     {"CuPy", "free_all_blocks() of CuPy's memory pool, smaller arrays, or a device that nothing else uses",
      "The pool keeps blocks that are free, and they count as its own.",
-     "free_all_blocks() of the pool before the request, or a larger limit (set_limit(), CUPY_GPU_MEMORY_LIMIT)"},
+     "free_all_blocks() of the pool before the request, or a larger limit (set_limit(), CUPY_GPU_MEMORY_LIMIT)",
+     "The pool keeps blocks that are free, and they count as its own."},
     {"CUDA.jl", "GC.gc(true) and CUDA.reclaim() before the request, smaller arrays, or a device that nothing else uses",
      "Arrays stay until Julia's garbage collector finds them.",
      "a larger limit (JULIA_CUDA_HARD_MEMORY_LIMIT; JULIA_CUDA_MEMORY_LIMIT before version 4), or GC.gc(true) and "
@@ -58,7 +63,7 @@ bool fill_named(const AdviceFacts& facts, Advice& advice) {
   if (row == std::end(named_rows)) return false;
   const bool is_at_limit = facts.failed.figures.limit_bytes && !row->change_at_limit.empty();
   advice.change = is_at_limit ? row->change_at_limit : row->change;
-  advice.why = row->why;
+  advice.why = is_at_limit && !row->why_at_limit.empty() ? row->why_at_limit : row->why;
   if (facts.failed.detail(failure_detail::platform) == failure_detail::jetson)
     advice.change = fmt::format(
         "fewer programs on the board, whose CPU and GPU share its memory (tegrastats shows it); {}", advice.change);

@@ -21,13 +21,15 @@ inline constexpr std::string_view framework = "framework";  // Whose words the l
 inline constexpr std::string_view engine = "engine";        // What serves the model: one of `engine`.
 inline constexpr std::string_view part = "part";            // What the memory was for: one of `part`.
 inline constexpr std::string_view arguments = "arguments";  // Of a compiled program, in bytes as text.
-inline constexpr std::string_view exceeded = "more than there is";    // By how much, as a compiler says it.
-inline constexpr std::string_view largest_buffer = "largest buffer";  // Of a compiled program.
-inline constexpr std::string_view platform = "platform";              // One of the next three.
-inline constexpr std::string_view windows = "Windows or WSL";         // Which shows in the figures.
-inline constexpr std::string_view jetson = "Jetson";                  // Its memory is the host's.
-inline constexpr std::string_view unified = "unified memory";         // XLA's pool may lie on the host, too.
-inline constexpr std::string_view checkpointing = "checkpointing";    // `in_use`, or `not_training`.
+inline constexpr std::string_view exceeded = "more than there is";         // By how much, as a compiler says it.
+inline constexpr std::string_view largest_buffer = "largest buffer";       // Of a compiled program.
+inline constexpr std::string_view platform = "platform";                   // One of the next three.
+inline constexpr std::string_view windows = "Windows or WSL";              // Which shows in the figures.
+inline constexpr std::string_view jetson = "Jetson";                       // Its memory is the host's.
+inline constexpr std::string_view unified = "unified memory";              // XLA's pool may lie on the host, too.
+inline constexpr std::string_view checkpointing = "checkpointing";         // `in_use`, or `not_training`.
+inline constexpr std::string_view torch_version = "PyTorch";               // "1.4"
+inline constexpr std::string_view driver_memory = "memory of the driver";  // What its log says, in bytes.
 inline constexpr std::string_view in_use = "in use";
 inline constexpr std::string_view not_training = "not training";
 inline constexpr std::string_view setting = "setting";      // Of the framework: the fraction that was wanted, "0.9".
@@ -57,7 +59,8 @@ namespace hbmscope::engine {
 inline constexpr std::string_view vllm = "vllm", sglang = "sglang", tgi = "tgi", tensorrt_llm = "tensorrt_llm",
                                   ollama = "ollama", lm_studio = "lm_studio", koboldcpp = "koboldcpp",
                                   llama_cpp_python = "llama_cpp_python", comfyui = "comfyui",
-                                  webui = "webui";  // AUTOMATIC1111's, and what is built on it.
+                                  diffusers = "diffusers",  // Without a server, and not for training.
+    webui = "webui";                                        // AUTOMATIC1111's, and what is built on it.
 
 }  // namespace hbmscope::engine
 
@@ -77,6 +80,9 @@ namespace hbmscope {
 
 // Of a failure in words that say nobody's.
 inline constexpr std::string_view unknown_allocator = "an unknown allocator";
+
+// Windows' commit limit was reached: of its memory and the page file together.
+inline constexpr std::string_view page_file = "Windows' page file";
 
 // Of a model that LM Studio did not load, because it expects it to need too much.
 inline constexpr std::string_view lm_studio_guardrail = "LM Studio's guardrail";

@@ -316,6 +316,7 @@ TEST(Advice, each_row_is_given_for_some_failure) {
   give(Framework::pytorch, Cause::pool_limit, [](Failed& one) { one.free(20 * mib, 10 * mib); });
   give(Framework::tpu, Cause::compile_time,
        [](Failed& one) { one.row.details.emplace_back("padding of the listed buffers", "2.00 MiB"); });
+  give(Framework::tpu, Cause::compile_time);
   give(Framework::tpu, Cause::compile_time, [](Failed& one) { one.row.memory_space = "vmem"; });
   give(Framework::tpu, Cause::compile_time, [](Failed& one) { one.row.memory_space = "smem"; });
   for (const Framework framework :
@@ -325,6 +326,10 @@ TEST(Advice, each_row_is_given_for_some_failure) {
   give(Framework::named, Cause::unknown, [](Failed& one) { one.row.allocator = "RELION's allocator"; });
   give(Framework::pytorch, Cause::too_big,
        [](Failed& one) { one.row.details.emplace_back(failure_detail::part, part::saving); });
+  give(Framework::pytorch, Cause::too_big, [](Failed& one) {
+    one.facts.device_bytes = gib;
+    one.row.details.emplace_back(failure_detail::driver_memory, "4294967296");
+  });
   give(Framework::jax_gpu, Cause::unknown,
        [](Failed& one) { one.row.details.emplace_back(failure_detail::platform, failure_detail::unified); });
   give(Framework::pytorch_xpu, Cause::driver_refused, [](Failed& one) { one.figures.requested_bytes = 4 * gib; });

@@ -167,6 +167,77 @@ const tests::WildText program_texts[] = {
      "held_elsewhere",
      {"15.0 GiB of the device's 32.0 GiB is held by process 77", "594 MiB"},
      {}},
+    {"Windows' page file",
+     "OSError: [WinError 1455] The paging file is too small for this operation to complete. Error loading "
+     "\"torch.dll\" or "
+     "one of its dependencies.\n",
+     "host_memory",
+     {"a larger page file", "fewer processes"},
+     {"nvidia-smi"}},
+    {"TensorFlow's first try for the whole device",
+     "totalMemory: 11.17GiB freeMemory: 11.00GiB\nE tensorflow/stream_executor/cuda/cuda_driver.cc:903] failed to "
+     "allocate "
+     "11.17G (11993696174 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY: out of memory\n",
+     "none",
+     {"Not a failure", "11.0 GiB was free", "requests less by itself"},
+     {"others most likely"}},
+    {"SGLang's words without figures, and what it said before",
+     "[2025-01-01 10:00:00 TP0] Load weight begin. avail mem=40.00 GB\n[2025-01-01 10:00:09 TP0] Load weight end. "
+     "type=Model, dtype=torch.bfloat16, avail mem=5.00 GB\nRuntimeError: Not enough memory. Please try to increase "
+     "--mem-fraction-static.\n",
+     "unknown",
+     {"of 40.0 GiB that was free, the weights leave 5.00 GiB"},
+     {"says neither"}},
+    {"Ollama without enough RAM",
+     "Error: model requires more system memory (60.0 GiB) than is available (20.0 GiB)\n",
+     "host_memory",
+     {"requested 60.0 GiB, and 20.0 GiB was free", "a smaller model"},
+     {"ran out", "memory-mapped"}},
+    {"a buffer that Metal doesn't allow",
+     "RuntimeError: [metal::malloc] Attempting to allocate 34359738368 bytes which is greater than the maximum allowed "
+     "buffer size of 25769803776 bytes.\n",
+     "too_big",
+     {"--prefill-step-size"},
+     {"fewer bits"}},
+    {"a version before the settings",
+     "torch 1.4.0\nRuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 16.00 GiB total capacity; 4.00 "
+     "GiB "
+     "already allocated; 20.00 MiB free; 14.00 GiB reserved in total by PyTorch)\n",
+     "fragmentation",
+     {"the largest input first"},
+     {"ALLOC_CONF"}},
+    {"a GPU of which the runtime sees a part",
+     "[drm] amdgpu: 65536M of VRAM memory ready\ntorch.OutOfMemoryError: HIP out of memory. Tried to allocate 40.00 "
+     "GiB. GPU "
+     "0 has a total capacity of 32.00 GiB of which 31.00 GiB is free. Of the allocated memory 0 bytes is allocated by "
+     "PyTorch, and 0 bytes is reserved by PyTorch but unallocated.\n",
+     "too_big",
+     {"1. a newer driver and ROCm", "64.0 GiB"},
+     {}},
+    {"inference with diffusers",
+     "pipe = DiffusionPipeline.from_pretrained(name)  # diffusers\npipe(prompt, "
+     "num_inference_steps=20)\nOutOfMemoryError: "
+     "CUDA out of memory. Tried to allocate 64.00 MiB. GPU 0 has a total capacity of 15.00 GiB of which 30.00 MiB is "
+     "free. "
+     "Of the allocated memory 14.50 GiB is allocated by PyTorch, and 20.00 MiB is reserved by PyTorch but "
+     "unallocated.\n",
+     "too_big",
+     {"enable_sequential_cpu_offload()"},
+     {"checkpointing"}},
+    {"figures of two devices, by their names",
+     "nvidia-smi GPU-0 memory (MB) 3000\nnvidia-smi GPU-1 memory (MB) 1700\nnvidia-smi GPU-0 memory (MB) "
+     "3002\nnvidia-smi "
+     "GPU-1 memory (MB) 1700\nnvidia-smi GPU-0 memory (MB) 3004\nnvidia-smi GPU-1 memory (MB) 1700\n",
+     "none",
+     {"GPU-0 memory (MB)\": 3000 in line 1, and 3004 in line 5 (+4", "GPU-1 memory (MB)\": 1700 in all of 3"},
+     {}},
+    {"addresses are no sizes",
+     "Total allocated bytes: 20000000000\nAllocated memory at 0000001B2D400000 to 0000001B46FFCC00\nTotal allocated "
+     "bytes: "
+     "20400000000\nAllocated memory at 0000002B2D400000 to 0000002B46FFCC00\nTotal allocated bytes: 20800000000\n",
+     "none",
+     {"+763 MiB in 2 more lines"},
+     {"Allocated memory at"}},
 };
 
 class WildProgramTexts : public testing::TestWithParam<tests::WildText> {};

@@ -51,6 +51,7 @@ constexpr EngineWords engine_words[] = {
     {engine::comfyui, "ComfyUI"},
     {engine::webui, "stable-diffusion-webui"},
     {engine::webui, "Sys VRAM: "},
+    {engine::diffusers, "diffusers"},
 };
 static_assert(std::size(engine_words) <= 64);
 
@@ -80,6 +81,21 @@ std::string_view value_at(std::string_view text) {
   return value;
 }
 
+// " Version: 1.4.0", "==2.1", " 1.13.1": "1.4". Empty: none.
+std::string version_at(std::string_view text) {
+  constexpr std::size_t gap_max = 14;
+  for (const std::string_view word : {" version", " Version"})
+    if (text.starts_with(word)) text.remove_prefix(word.size());
+  const std::size_t gap = text.find_first_not_of(" :=v*`");
+  if (gap == std::string_view::npos || gap == 0 || gap > gap_max || text.substr(0, gap).find('\n') != text.npos)
+    return {};
+  text.remove_prefix(gap);
+  const std::size_t minor = text.find('.');
+  if (minor == 0 || minor > 1 || !is_digit(text[0]) || minor + 1 >= text.size() || !is_digit(text[minor + 1]))
+    return {};
+  return std::string(text.substr(0, std::min(text.find_first_not_of("0123456789", minor + 1), text.size())));
+}
+
 const PatternIndex& index_of_words() {
   static const PatternIndex index = [] {
     std::vector<std::string_view> words;
@@ -103,6 +119,8 @@ void JobWords::look(std::string_view text) {
       {&JobWords::is_of_jetson_, "Jetson"},
       {&JobWords::is_of_jetson_, "aarch64-linux-gnu/tegra"},
       {&JobWords::is_unified_, "TF_FORCE_UNIFIED_MEMORY"},
+      {&JobWords::is_of_torch_xla_, "XRTExecute"},
+      {&JobWords::is_of_torch_xla_, "XLA_Retvals"},
       {&JobWords::trains_, "train"},
       {&JobWords::trains_, "Train"},
       {&JobWords::trains_, "backward"},
@@ -131,12 +149,21 @@ void JobWords::look(std::string_view text) {
     return false;
   });
   for (const auto& [member, words] : phases) {
-    const std::size_t at = this->*member ? std::string_view::npos : text.find(words);
+    std::size_t at = this->*member ? std::string_view::npos : text.find(words);
+    while (at != std::string_view::npos && text.substr(0, at).ends_with("pre"))  // "from_pretrained"
+      at = text.find(words, at + 1);
     const auto is_off = [&] {  // "gradient_checkpointing=False"
       const std::string_view value = text.substr(at + words.size(), 8);
       return value.find("alse") != std::string_view::npos;
     };
     if (at != std::string_view::npos && !is_off()) this->*member = true;
+  }
+  for (std::size_t at = text.find("orch"); at != std::string_view::npos; at = text.find("orch", at + 1))
+    if (const std::string version = version_at(text.substr(at + 4)); !version.empty()) torch_version_ = version;
+  constexpr std::string_view of_driver = " of VRAM memory ready";  // "[drm] amdgpu: 65536M of VRAM memory ready"
+  if (const std::size_t at = text.find(of_driver); at != std::string_view::npos && at > 1 && text[at - 1] == 'M') {
+    const std::string_view before = text.substr(0, at - 1);
+    driver_mib_ = before.substr(before.find_last_not_of("0123456789") + 1);
   }
   for (const std::string_view name : setting_names) {
     const std::string_view first = name.substr(0, name.find('_'));
@@ -174,6 +201,7 @@ void JobWords::note(std::string_view text, Frameworks& seen) {
 
 // The lines that speak of memory decide, if they say anything.
 std::string JobWords::framework() const {
+  if (is_of_torch_xla_) return "pytorch";
   const auto is_named = [](std::string_view one) { return !one.empty(); };
   for (const Frameworks* seen : {&of_lines_, &of_text_}) {
     const auto count = std::count_if(seen->begin(), seen->end(), is_named);
@@ -200,6 +228,7 @@ std::string_view JobWords::engine(bool is_of_ggml) const {
   for (std::size_t row = 0; row < std::size(engine_words); ++row) {
     const std::string_view name = engine_words[row].name;
     const bool is_ggml = std::find(std::begin(of_ggml), std::end(of_ggml), name) != std::end(of_ggml);
+    if (name == engine::diffusers && trains_) continue;
     if ((engines_ >> row & 1) != 0 && is_ggml == is_of_ggml) return name;
   }
   return {};

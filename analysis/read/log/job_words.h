@@ -26,6 +26,10 @@ class JobWords {
   std::string_view platform() const;
   // That of the layers' activations: failure_detail::in_use, not_training; empty if it may help.
   std::string_view checkpointing() const;
+  // Of PyTorch, as a person writes it: "1.4". Empty if the text doesn't say it.
+  const std::string& torch_version() const { return torch_version_; }
+  // Of the GPU, in MiB, by the driver's log; empty if it isn't there.
+  const std::string& driver_mib() const { return driver_mib_; }
   // "gpu_memory_utilization", "0.95"; "0.95, 0.9" where the text has several.
   const std::vector<std::pair<std::string, std::string>>& settings() const { return settings_; }
 
@@ -36,7 +40,9 @@ class JobWords {
   Frameworks of_lines_, of_text_;
   bool is_of_windows_ = false, is_of_jetson_ = false, is_unified_ = false;
   bool trains_ = false, infers_ = false, has_checkpointing_ = false;
+  bool is_of_torch_xla_ = false;
   std::uint64_t engines_ = 0;  // A bit for each row of the table.
+  std::string driver_mib_, torch_version_;
   std::vector<std::pair<std::string, std::string>> settings_;
 };
 

@@ -448,6 +448,7 @@ Findings LogReader::finish() {
   merge_findings(findings_);
   findings_.series = status_.finish();
   std::erase_if(findings_.readings, [](const ReadingsInText& one) { return text_from_readings(one).empty(); });
+  std::stable_partition(findings_.readings.begin(), findings_.readings.end(), changes);
   return std::move(findings_);
 }
 

@@ -10,6 +10,7 @@
 
 #include "analysis/read/word_cursor.h"
 #include "analysis/units/ascii.h"
+#include "analysis/units/format.h"
 
 namespace hbmscope::log {
 namespace {
@@ -89,7 +90,7 @@ NumberInText number_at(std::string_view text, std::size_t begin) {
 // The words before a number; empty if they don't name memory. `before`: those of the line without numbers and their
 // units, each marked by a comma.
 std::string words_of(std::string_view before, std::string_view since_last) {
-  constexpr std::string_view memory[] = {"mem", "vram", "rss", "gpu ram", "hbm"};
+  constexpr std::string_view memory[] = {"mem", "vram", "rss", "gpu ram", "hbm", "allocated"};
   constexpr std::string_view figures[] = {"mem",  "vram", "rss",   "ram",   "used",     "usage",    "current",
                                           "peak", "free", "avail", "total", "reserved", "allocated"};
   constexpr std::string_view others[] = {"step", "iter", "epoch", "time", "pid", "loss", "batch", "size", "rate"};
@@ -98,7 +99,7 @@ std::string words_of(std::string_view before, std::string_view since_last) {
   const std::string near = lower(since_last.substr(since_last.size() - std::min(since_last.size(), near_max)));
   if (!has_any(near, figures) || has_any(near, others) || !has_any(lower(before), memory)) return {};
   std::string words;
-  constexpr std::string_view marks = " \t:=,;()[]|>~", ends = " :=,([-|>~.";
+  constexpr std::string_view marks = " \t:=,;[]|>~", ends = " :=,([-|>~.";
   for (std::size_t at = 0; at < before.size();) {
     const std::size_t end = std::min(before.find_first_not_of(marks, at), before.size());
     const bool is_number = before.substr(at, end - at).find(',') != std::string_view::npos;
@@ -117,6 +118,15 @@ bool names_unit(std::string_view words) {
   return has_any(words, units);
 }
 
+// "GPU-0", "alloc.cc:185", an address: it belongs to the words.
+bool is_of_a_name(std::string_view text, std::size_t at, const NumberInText& number) {
+  const char before = at == 0 ? ' ' : text[at - 1];
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789", at), text.size());
+  const char after = digits < text.size() ? text[digits] : ' ';
+  const bool is_hexadecimal = (is_letter(after) && number.unit.empty()) || (text[at] == '0' && digits - at > 1);
+  return is_letter(before) || before == '_' || before == '.' || before == '/' || is_hexadecimal || is_index(text, at);
+}
+
 void note_readings_of_line(Findings& findings, std::string_view text, std::uint64_t line) {
   constexpr std::size_t line_max = 400, series_max = 32;
   if (text.size() > line_max) return;
@@ -124,11 +134,13 @@ void note_readings_of_line(Findings& findings, std::string_view text, std::uint6
   std::string words_before;
   for (std::size_t at = 0; (at = text.find_first_of("0123456789", at)) != std::string_view::npos;) {
     const NumberInText number = number_at(text, at);
+    if (is_of_a_name(text, at, number)) {
+      at = std::min(text.find_first_not_of("0123456789", at), text.size());
+      continue;
+    }
     words_before += text.substr(since, at - since);
-    const char before = at == 0 ? ' ' : text[at - 1];
-    const bool is_of_a_name = is_letter(before) || before == '_' || before == '.' || before == '/';
     const std::string words =
-        is_of_a_name || number.unit == "%" ? std::string() : words_of(words_before, text.substr(since, at - since));
+        number.unit == "%" ? std::string() : words_of(words_before, text.substr(since, at - since));
     since = at = number.end;
     words_before += ',';
     if (words.empty()) continue;
@@ -152,29 +164,55 @@ void note_readings(Findings& findings, std::string_view lines, std::uint64_t fir
   }
 }
 
+bool changes(const ReadingsInText& series) {
+  const auto is_other = [&](const ReadingsInText::At& one) { return one.value != series.readings.front().value; };
+  return std::any_of(series.readings.begin(), series.readings.end(), is_other);
+}
+
 std::string text_from_readings(const ReadingsInText& series) {
   constexpr std::size_t readings_min = 3;
   const auto& all = series.readings;
   if (all.size() < readings_min) return {};
   const auto [least, most] =
       std::minmax_element(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
+  constexpr double plain_bytes_min = 1e6;  // A number that can be nothing but bytes.
+  const bool is_bytes = series.unit == "bytes" || series.unit == "B" ||
+                        (series.unit.empty() &&
+                         (lower(series.words).find("bytes") != std::string::npos || least->value >= plain_bytes_min));
   const std::string unit = series.unit.empty() ? std::string() : " " + series.unit;
-  if (least->value == most->value)
-    return fmt::format("\"{}\": {}{} in all of {} lines.", series.words, all.front().value, unit, all.size());
+  const auto amount = [&](double value) {
+    return is_bytes ? text_from_value(static_cast<std::int64_t>(value), "bytes") : fmt::format("{}{}", value, unit);
+  };
+  const auto change_text = [&](double value) {
+    return is_bytes ? delta_text_from_value(static_cast<std::int64_t>(value), "bytes")
+                    : fmt::format("{:+.5g}{}", value, unit);
+  };
+  if (!changes(series))
+    return fmt::format("\"{}\": {} in all of {} lines.", series.words, amount(most->value), all.size());
   // What the start took and gave back is no part of a trend.
   const auto& last = all.back();
   const bool is_after_start = least != all.begin() && least - all.begin() <= std::ssize(all) / 2;
   const auto& from = is_after_start ? *least : all.front();
-  std::string text = fmt::format("\"{}\": {}{} in line {}", series.words, all.front().value, unit, all.front().line);
-  if (is_after_start) text += fmt::format(", {}{} in line {}", least->value, unit, least->line);
+  std::string text = fmt::format("\"{}\": {} in line {}", series.words, amount(all.front().value), all.front().line);
+  if (is_after_start) text += fmt::format(", {} in line {}", amount(least->value), least->line);
   if (most->value > last.value && most->line != all.front().line)
-    text += fmt::format(", at most {}{} in line {}", most->value, unit, most->line);
-  text += fmt::format(", and {}{} in line {}", last.value, unit, last.line);
+    text += fmt::format(", at most {} in line {}", amount(most->value), most->line);
+  text += fmt::format(", and {} in line {}", amount(last.value), last.line);
   const auto steps = is_after_start ? all.end() - least - 1 : std::ssize(all) - 1;
   const double change = last.value - from.value;
-  return text + fmt::format(" ({:+.5g}{} in {} more lines, {:+.3g} each{}).", change, unit, steps,
-                            change / static_cast<double>(steps),
-                            series.unit.empty() && !names_unit(series.words) ? "; the text has no unit" : "");
+  const bool has_no_unit = !is_bytes && series.unit.empty() && !names_unit(series.words);
+  return text + fmt::format(" ({} in {} more lines, {} each{}).", change_text(change), steps,
+                            change_text(change / static_cast<double>(steps)),
+                            has_no_unit ? "; the text has no unit" : "");
+}
+
+bool is_index(std::string_view text, std::size_t at) {
+  const std::size_t end = std::min(text.find_first_not_of("0123456789", at), text.size());
+  constexpr std::size_t digits_max = 2;
+  if (at < 2 || end - at > digits_max || !is_letter(text[at - 2])) return false;
+  const char before = text[at - 1], after = end < text.size() ? text[end] : ' ';
+  if (before == '(') return after == ')';
+  return (before == '-' || before == ':') && (after == ' ' || after == ':' || after == ',' || after == ']');
 }
 
 void note_mention(Findings& findings, std::string_view text, std::uint64_t line) {

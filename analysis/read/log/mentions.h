@@ -8,6 +8,9 @@
 
 namespace hbmscope::log {
 
+// The number at a place is part of a name: "GPU-0", "cuda:1", "memory_reserved(0)".
+bool is_index(std::string_view text, std::size_t at);
+
 // Adds the line if it has a size and speaks of memory, up to three of them.
 void note_mention(Findings& findings, std::string_view text, std::uint64_t line);
 
@@ -18,5 +21,6 @@ void note_growth(Findings& findings, std::string_view lines, std::uint64_t first
 void note_readings(Findings& findings, std::string_view lines, std::uint64_t first_line);
 // "\"memory_usage\": 996.91 in line 3, 998.57 in line 37 (+1.66 over 35 readings)". Empty if there are too few.
 std::string text_from_readings(const ReadingsInText& readings);
+bool changes(const ReadingsInText& readings);
 
 }  // namespace hbmscope::log

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/read/log/mentions.h"
 #include "analysis/read/pattern_index.h"
 #include "analysis/units/ascii.h"
 
@@ -110,6 +111,7 @@ Printed find_printed(std::string_view text, std::string_view folded) {
   std::size_t since = 0;
   for (std::size_t at = 0; at < folded.size(); ++at) {
     if (!is_digit(folded[at]) || (at > 0 && (is_digit(folded[at - 1]) || folded[at - 1] == '.'))) continue;
+    if (is_index(folded, at)) continue;
     const std::size_t begin = std::max(since, at - std::min(at, words_max));
     const std::string_view words = folded.substr(begin, at - begin);
     const bool is_second = since > 0 && words.find_first_not_of(" /|") == std::string_view::npos &&
@@ -137,7 +139,8 @@ Printed find_printed(std::string_view text, std::string_view folded) {
       if (std::none_of(found.figures.begin(), found.figures.end(), is_known)) {
         found.figures.push_back({*figure, size->bytes});
         for (const char c : words)
-          if (is_letter(c) || c == '_' || (c == ' ' && !found.words.empty() && found.words.back() != ' '))
+          if (is_letter(c) || is_digit(c) || c == '_' ||
+              (c == ' ' && !found.words.empty() && found.words.back() != ' '))
             found.words += c;
       }
     }

@@ -87,7 +87,9 @@ class LogWriter {
     for (const Finding& finding : findings_.failures) {
       series_.write_until(finding.place.line);
       const bool is_refusal = is_refusal_of_driver(finding) && !has_only_refusals;
-      if (!finding.got_over.empty())
+      if (is_refusal_of_driver(finding) && wants_a_little_more(finding))
+        note_first_try(finding);
+      else if (!finding.got_over.empty())
         note_what_was_got_over(finding);
       else if (finding.report)
         add_report(finding);
@@ -204,6 +206,9 @@ class LogWriter {
     add_detail(event, failure_detail::platform, findings_.words.platform());
     add_detail(event, failure_detail::checkpointing, findings_.words.checkpointing());
     for (const auto& [name, value] : findings_.words.settings()) add_detail(event, name, value);
+    add_detail(event, failure_detail::torch_version, findings_.words.torch_version());
+    if (const std::string& mib = findings_.words.driver_mib(); !mib.empty() && mib.size() < 9)
+      add_detail(event, failure_detail::driver_memory, std::to_string(std::stoull(mib) << 20));
     const bool is_of_vllm = findings_.words.engine(is_of_ggml) == engine::vllm && finding.sentence;
     add_detail(event, failure_detail::part, is_of_vllm && has_no_blocks() ? part::no_cache : part_of(finding));
     if (finding.dump) {
@@ -256,9 +261,12 @@ class LogWriter {
 
   // What the sentence says, or ggml before it took anything.
   MaybeBytes available_of(const Finding& finding) const {
-    if (!finding.sentence || finding.sentence->available || finding.sentence->wording->framework != "ggml")
+    if (!finding.sentence || finding.sentence->available)
       return finding.sentence ? finding.sentence->available : std::nullopt;
-    const auto is_of_ggml = [](const Accounting& one) { return one.sentence.wording->framework == "ggml"; };
+    const std::string_view framework = finding.sentence->wording->framework;
+    const bool is_of_tensorflow = framework == "xla:gpu" && finding.sentence->wording->kind == SentenceKind::refusal;
+    if (framework != "ggml" && !is_of_tensorflow) return std::nullopt;
+    const auto is_of_ggml = [&](const Accounting& one) { return one.sentence.wording->framework == framework; };
     const auto has_parts = [&](const Accounting& one) { return is_of_ggml(one) && !one.sentence.parts.empty(); };
     const std::vector<Accounting>& all = findings_.accountings;
     if (std::any_of(all.begin(), all.end(), has_parts) || std::count_if(all.begin(), all.end(), is_of_ggml) != 1)
@@ -289,6 +297,22 @@ class LogWriter {
     out_.trace().import.add("driver_refusals", Severity::notice, 1,
                             "The driver refused a request; whether the allocator above tried again is unknown.",
                             fmt::format("line {}: {}", finding.place.line, finding.sentence->text));
+  }
+
+  // A pool that wants the whole device at its start, of which the context has a little.
+  bool wants_a_little_more(const Finding& finding) const {
+    constexpr std::uint64_t part = 16;
+    const MaybeBytes available = available_of(finding);
+    const std::uint64_t wanted = requested_of(finding);
+    return available && available->bytes < wanted && wanted - available->bytes <= wanted / part;
+  }
+
+  void note_first_try(const Finding& finding) {
+    out_.trace().import.add(
+        "got_over", Severity::notice, 1, "The program was refused memory and went on without it: not a failure.",
+        fmt::format("line {}: \"{}\". Of that {} was free. The pool wants nearly all of the device when it starts, and "
+                    "then requests less by itself; a smaller fraction (0.95, for example) avoids the message.",
+                    finding.place.line, finding.sentence->text, text_from_printed(*available_of(finding))));
   }
 
   void note_what_was_got_over(const Finding& finding) {
@@ -336,8 +360,21 @@ class LogWriter {
     if (padding.bytes > 0) add_detail(*event, "padding of the listed buffers", text_from_printed(padding));
   }
 
+  // SGLang says what was free before it loaded the weights, and after.
+  static void add_weights(Sentence& said) {
+    if (!said.parts.empty() || said.wording->framework != "sglang") return;
+    MaybeBytes before, after;
+    for (const auto& [name, bytes] : said.others) {
+      if (name == reported_figure::free_before) before = bytes;
+      if (name == reported_figure::free_after) after = bytes;
+    }
+    if (before && after && before->bytes > after->bytes)
+      said.parts.emplace_back("weights", PrintedBytes{before->bytes - after->bytes, before->error + after->error});
+  }
+
   void add(const Accounting& accounting) {
-    const Sentence& said = accounting.sentence;
+    Sentence said = accounting.sentence;
+    add_weights(said);
     if (said.parts.empty()) return;
     wire::HeapRecord record;
     record.layer = static_cast<std::uint8_t>(wire::Layer::program);

@@ -44,6 +44,7 @@ constexpr Trigger triggers[] = {
     {"usag", {"oken"}, true, 8},                    // token usage
     {"ffer", {"size", "of s", "r si"}, false, 8},   // model buffer size
     {"code", {" 137", "= -9", ": -9"}, false, 16},  // exit code 137
+    {"1455", {"rror"}, true, 8},                    // WinError 1455
     {"reso", {"t of", "ut o", "out "}, true, 8},    // out of resource: shared memory
     {"aded", {" lay", "laye", "ayer"}, false, 16},  // offloaded 33/33 layers
     {"pool", {" siz"}, false, 4},                   // maximum pool size exceeded
