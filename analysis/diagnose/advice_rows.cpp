@@ -207,6 +207,11 @@ bool fill_other_processes(const AdviceFacts& facts, Advice& advice) {
 bool fill_larger_than_all(const AdviceFacts& facts, Advice& advice) {
   if (!is_larger_than_all(facts)) return false;
   const FailureFacts& figures = facts.failed.figures;
+  if (facts.failed.row.line) advice.change = "a smaller request: a smaller batch, or shorter or smaller inputs";
+  if (facts.failed.detail(failure_detail::engine) == engine::vllm)
+    advice.change =
+        "a smaller request: smaller images (--limit-mm-per-prompt), a smaller --max-num-batched-tokens or "
+        "--max-model-len";
   constexpr std::uint64_t far_too_much = 4;
   if (figures.needed_bytes / far_too_much > *most_of(facts))
     advice.change = fmt::format(
@@ -345,8 +350,8 @@ constexpr AdviceRow advice_rows[] = {
      "Some drivers refuse a single buffer of more than a few GiB, whatever is free; these make it smaller.", "", rule,
      false, nullptr},
     {"driver_limits", any_framework, set_of(Cause::driver_refused),
-     "look at the driver's log (dmesg) and at limits of the process: control group, locked memory, address space, "
-     "IOMMU",
+     "look at the driver's log (dmesg) and at limits of the process (control group, locked memory, address space, "
+     "IOMMU); on Windows a larger page file",
      "Settings of the allocator don't help: the driver refuses a request that the device could serve.", "", rule, false,
      fill_driver_refused},
     {"shapes", any_framework, set_of(Cause::impossible_size), "look at the shapes at the line that the traceback names",
@@ -453,7 +458,13 @@ Advice general_advice(const AdviceFacts& facts) {
   const std::uint64_t wanted = facts.failed.figures.requested_bytes;
   Advice advice;
   advice.key = "general";
-  if (facts.failed.framework == Framework::tpu) {
+  double tried = 1;
+  const std::string_view fraction = facts.failed.detail("XLA_PYTHON_CLIENT_MEM_FRACTION");
+  std::from_chars(fraction.data(), fraction.data() + fraction.size(), tried);
+  if (facts.failed.framework == Framework::jax_gpu && tried < default_fraction) {
+    advice.change = "XLA_PYTHON_CLIENT_MEM_FRACTION=.90";
+    advice.why = fmt::format("{} makes JAX's pool smaller than the default of .75 does.", fraction);
+  } else if (facts.failed.framework == Framework::tpu) {
     advice.change = "a smaller batch, or fewer arrays that earlier work left on the device";
     advice.why = "An array stays there as long as a variable refers to it.";
   } else if (wanted > 0 && wanted < little && !facts.failed.row.used_bytes) {
@@ -469,9 +480,9 @@ Advice general_advice(const AdviceFacts& facts) {
                                 facts.failed.detail("batch_size") == "1" ? "" : " or a smaller batch");
     advice.why = fmt::format("That one request is for {}.", text_from_bytes(wanted));
   } else {
-    advice.change = fmt::format("{}, or a device that nothing else uses", facts.failed.detail("batch_size") == "1"
-                                                                              ? "smaller or shorter inputs"
-                                                                              : "a smaller batch or input");
+    const std::string_view less = less_of(facts);
+    advice.change = less == "a smaller batch" ? "a smaller batch or input" : less;
+    if (facts.cause != Cause::pool_limit) advice.change += ", or a device that nothing else uses";
     advice.why = facts.failed.row.used_bytes
                      ? fmt::format("The pool itself has {} in use.", text_from_bytes(*facts.failed.row.used_bytes))
                      : fmt::format("{} shows who uses the device.", lister_of(facts));

@@ -82,6 +82,7 @@ std::uint64_t missing_bytes(const AdviceFacts& facts) {
 // A batch of one, as the text may say, can't be smaller.
 std::string_view less_of(const AdviceFacts& facts) {
   const bool is_one = facts.failed.detail("batch_size") == "1" ||
+                      facts.failed.detail(failure_detail::shape).starts_with("1,") ||
                       facts.failed.detail(failure_detail::checkpointing) == failure_detail::not_training;
   return is_one ? "smaller or shorter inputs" : "a smaller batch";
 }

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/diagnose/device_advice.h"
 #include "analysis/model/clamped.h"
 #include "analysis/trace/failure_details.h"
 #include "analysis/units/format.h"
@@ -139,6 +140,7 @@ bool has_engine_room(const AdviceFacts& facts) {
 }
 
 bool fill_engine_room(const AdviceFacts& facts, Advice& advice) {
+  if (is_larger_than_all(facts)) return false;  // No setting of a pool helps.
   const std::string_view name = engine_of(facts), part = facts.failed.detail(failure_detail::part);
   const auto room = std::find_if(std::begin(rooms), std::end(rooms), [&](const RoomInEngine& each) {
     return each.engine == name && (each.part == part || each.part.empty());

@@ -5,6 +5,11 @@
 namespace hbmscope {
 
 FileOwner owner_of_frame(FileOwner of_file, std::string_view function, std::string_view file) {
+  // What pip writes to start a program: "/home/me/.local/bin/ai-models".
+  const std::string_view name = file.substr(file.rfind('/') + 1);
+  const bool is_launcher = function == "<module>" && file.find("/bin/") != std::string_view::npos &&
+                           name.find('.') == std::string_view::npos;
+  if (is_launcher) return FileOwner::library;
   return of_file != FileOwner::library && is_interpreter_frame(function, file) ? FileOwner::library : of_file;
 }
 

@@ -276,7 +276,7 @@ TEST(Advice, for_more_than_the_device_has) {
       "unallocated.\n");
   const Diagnosis found = first_of(trace);
   ASSERT_EQ(found.advice.size(), 1U);
-  EXPECT_EQ(found.advice[0].change, "request less at once");
+  EXPECT_EQ(found.advice[0].change, "a smaller request: a smaller batch, or shorter or smaller inputs");
   EXPECT_FALSE(found.pool_costs) << "there is no pool to explain";
 }
 

@@ -234,7 +234,7 @@ const Line lines[] = {
      "dgl._ffi.base.DGLError: cuda_device_api.cc:117: Check failed: e == cudaSuccess || e == cudaErrorCudartUnloading: "
      "CUDA: out of memory",
      ""},
-    {failure, "GPU driver", "ROCm error: out of memory\n  current device: 1, in function alloc at ggml-cuda.cu:433",
+    {failure, "ggml", "ROCm error: out of memory\n  current device: 1, in function alloc at ggml-cuda.cu:433",
      "device 1"},
     {recovery, "ComfyUI", "Warning: Ran out of memory when regular VAE decoding, retrying with tiled VAE decoding.",
      ""},

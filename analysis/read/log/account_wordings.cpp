@@ -32,6 +32,7 @@ std::span<const Wording> account_wordings() {
       Wording{accounting, "xla:gpu", "XLA's compiler", "Can't reduce memory use below {limit}"},
       Wording{accounting, "xla:gpu", "TensorFlow", "totalMemory: {total} freeMemory: {.free_before_bytes}"},
       Wording{accounting, "ggml", "ggml", "using device {gpu} (", "!) - {.free_before_bytes} free"},
+      Wording{accounting, "ggml", "ggml", "total VRAM used:", "!(model: {=model}\ncontext: {=context}"},
       Wording{accounting, "ggml", "ggml", "offloaded {.layers_on_gpu}/{.layers} layers to GPU"},
       Wording{accounting, "ggml", "ggml", "n_ctx = {.context_tokens}"},
       Wording{accounting, "ggml", "ggml", "{gpu} model buffer size = {=model}"},

@@ -123,7 +123,11 @@ bool is_about(const Finding& dump, const Finding& said) {
     return false;
   if (names_other_allocator(*dump.dump, *said.sentence)) return false;
   const MaybeBytes& requested = said.sentence->requested;
-  if (!requested) return true;
+  // The end of a dump, which begins before the text does.
+  constexpr std::uint64_t lines_of_rest = 60;
+  const bool is_rest = dump.dump->headline.empty() && !dump.dump->requested && dump.place.line < said.place.line &&
+                       said.place.line <= dump.place.line + lines_of_rest;
+  if (!requested || is_rest) return true;
   if (dump.dump->rounded) {
     // Rounded up by less than the smallest chunk.
     constexpr std::uint64_t granularity = 256;
@@ -292,11 +296,21 @@ Recovery recovery_of(const Finding& note) {
 // Looks only at the last failures, since what belongs together is close.
 constexpr std::size_t compared_max = 64;
 
+// What says only that it failed, before the dump and the sentence with the figures.
+void drop_title(std::vector<Finding>& kept, const Wording& wording) {
+  const auto is_title = [&](const Finding& one) {
+    return one.sentence && !one.dump && one.sentence->wording == &wording && !has_sizes(*one.sentence);
+  };
+  if (!kept.empty() && is_title(kept.front())) kept.erase(kept.begin());
+}
+
 bool is_merged(std::vector<Finding>& kept, Finding& next) {
   std::size_t compared = 0;
   for (auto before = kept.rbegin(); before != kept.rend() && compared < compared_max; ++before, ++compared) {
     if (next.sentence && before->dump && !before->sentence && is_about(*before, next)) {
+      const Wording* wording = next.sentence->wording;
       add_sentence(*before, std::move(next));
+      drop_title(kept, *wording);
       return true;
     }
     if (is_rest_of_dump(*before, next)) return true;

@@ -25,6 +25,8 @@ constexpr EngineWords engine_words[] = {
     {engine::vllm, "vllm/"},
     {engine::vllm, "vllm."},
     {engine::vllm, "vllm serve"},
+    {engine::vllm, "vLLM"},
+    {engine::vllm, " vllm"},
     {engine::vllm, "(EngineCore"},
     {engine::vllm, "VllmWorker"},
     {engine::vllm, "gpu-memory-utilization"},
@@ -42,6 +44,7 @@ constexpr EngineWords engine_words[] = {
     {engine::ollama, "ollama/"},
     {engine::ollama, "ollama\\"},
     {engine::ollama, "Ollama"},
+    {engine::ollama, "OLLAMA_"},
     {engine::ollama, "llama runner process"},
     {engine::lm_studio, "LM Studio"},
     {engine::lm_studio, "estimatedModelVramUsageBytes"},
@@ -51,6 +54,8 @@ constexpr EngineWords engine_words[] = {
     {engine::comfyui, "ComfyUI"},
     {engine::webui, "stable-diffusion-webui"},
     {engine::webui, "Sys VRAM: "},
+    {engine::webui, "webui"},
+    {engine::webui, "access the UI"},
     {engine::diffusers, "diffusers"},
 };
 static_assert(std::size(engine_words) <= 64);
@@ -59,7 +64,7 @@ static_assert(std::size(engine_words) <= 64);
 constexpr std::string_view setting_names[] = {
     "gpu_memory_utilization", "mem_fraction_static", "free_gpu_memory_fraction", "cuda_memory_fraction",
     "max_num_seqs",           "max_model_len",       "max_num_batched_tokens",   "max_batch_prefill_tokens",
-    "max_batch_total_tokens", "batch_size",          "max_running_requests"};
+    "max_batch_total_tokens", "batch_size",          "max_running_requests",     "XLA_PYTHON_CLIENT_MEM_FRACTION"};
 
 bool is_at(std::string_view text, std::size_t at, std::string_view name) {
   if (text.size() - at < name.size() || (at > 0 && is_letter(text[at - 1]))) return false;
@@ -74,7 +79,8 @@ std::string_view value_at(std::string_view text) {
   for (const std::string_view word : {" is", " of", " to"})
     if (text.starts_with(word)) text.remove_prefix(word.size());
   const std::size_t gap = text.find_first_not_of("=: '\"(");
-  if (gap == std::string_view::npos || gap == 0 || gap > gap_max || !is_digit(text[gap])) return {};
+  if (gap == std::string_view::npos || gap == 0 || gap > gap_max || (!is_digit(text[gap]) && text[gap] != '.'))
+    return {};
   text.remove_prefix(gap);
   std::string_view value = text.substr(0, text.find_first_not_of("0123456789."));
   while (value.ends_with('.')) value.remove_suffix(1);

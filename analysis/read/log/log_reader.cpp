@@ -430,7 +430,7 @@ Findings LogReader::finish() {
   while (!windows_.empty()) close_window(windows_.begin()->first);
   for (bfc::LoggedDump& logged : bfc_.finish()) {
     const bfc::Dump& dump = logged.dump;
-    if (dump.headline.empty() && dump.bins.empty() && dump.regions.empty() && !dump.pool) continue;
+    if (dump.headline.empty() && dump.bins.empty() && dump.regions.empty() && !dump.pool && !dump.limit) continue;
     Finding finding;
     finding.place = {dump.line, dump.byte};
     finding.speaker = logged.speaker;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -40,6 +41,22 @@ std::optional<SizeInText> next_size(std::string_view text, std::size_t from) {
   return std::nullopt;
 }
 
+// "2702M -- 4188M -- 4204M": at least three.
+std::optional<ToldGrowth> growth_of_chain(std::string_view text) {
+  constexpr std::string_view marks[] = {"--", "->", "\u2192", "=>"};
+  constexpr std::size_t apart_max = 6, sizes_min = 3;
+  std::vector<SizeInText> sizes;
+  for (auto next = next_size(text, 0); next; next = next_size(text, next->end)) {
+    const bool goes_on = !sizes.empty() && next->begin - sizes.back().end <= apart_max &&
+                         has_any(text.substr(sizes.back().end, next->begin - sizes.back().end), marks);
+    if (!goes_on && sizes.size() >= sizes_min) break;
+    if (!goes_on) sizes.clear();
+    sizes.push_back(*next);
+  }
+  if (sizes.size() < sizes_min || sizes.back().bytes <= sizes.front().bytes) return std::nullopt;
+  return ToldGrowth{0, in_one_line(text, text_max), sizes.front().bytes, sizes.back().bytes};
+}
+
 std::optional<ToldGrowth> growth_of(std::string_view text) {
   constexpr std::string_view growing[] = {"grew",  "grow",  "rose", "rises",   "rising", "increas", "climb",
                                           "creep", "crept", "leak", "balloon", "went",   "goes",    "jump"};
@@ -48,7 +65,8 @@ std::optional<ToldGrowth> growth_of(std::string_view text) {
   constexpr std::size_t line_max = 2000, apart_max = 40;
   if (text.size() > line_max) return std::nullopt;
   const std::string folded = lower(text);
-  if (!has_any(folded, growing) || !has_any(folded, memory)) return std::nullopt;
+  if (!has_any(folded, memory)) return std::nullopt;
+  if (!has_any(folded, growing)) return growth_of_chain(text);
   for (auto first = next_size(text, 0); first;) {
     const auto second = next_size(text, first->end);
     if (!second) return std::nullopt;

@@ -209,6 +209,7 @@ class LogWriter {
     add_detail(event, failure_detail::torch_version, findings_.words.torch_version());
     if (const std::string& mib = findings_.words.driver_mib(); !mib.empty() && mib.size() < 9)
       add_detail(event, failure_detail::driver_memory, std::to_string(std::stoull(mib) << 20));
+    if (!finding.sentence || !finding.sentence->requested) add_use_of_devices(event);
     const bool is_of_vllm = findings_.words.engine(is_of_ggml) == engine::vllm && finding.sentence;
     add_detail(event, failure_detail::part, is_of_vllm && has_no_blocks() ? part::no_cache : part_of(finding));
     if (finding.dump) {
@@ -239,6 +240,18 @@ class LogWriter {
         add_detail(event, name,
                    name == "this process" || name.starts_with("process ") ? std::to_string(size->bytes)
                                                                           : text_from_printed(*size));
+  }
+
+  // What nvidia-smi shows in the text, of a failure without figures of its own.
+  void add_use_of_devices(std::uint64_t event) {
+    for (const Series& series : findings_.series) {
+      const auto &used = series.last[StatusFigure::used], &total = series.last[StatusFigure::total];
+      if (!series.is_of_device || !used || !total) continue;
+      const std::string name = series.device ? fmt::format("GPU {} by the table", *series.device) : "by the table";
+      add_detail(event, name,
+                 fmt::format("{} of {} in use (line {})", text_from_printed({*used, 0}), text_from_printed({*total, 0}),
+                             series.last.place.line));
+    }
   }
 
   // vLLM also says that nothing is left for its KV cache.
@@ -441,7 +454,7 @@ class LogWriter {
         ++others;
     }
     if (others > 0) texts += fmt::format(" And {}.", text_from_count_of(others, "other"));
-    if (lines == 0) {
+    if (lines == 0 && findings_.failures.empty()) {
       for (const ToldGrowth& one : findings_.growths)
         texts += fmt::format("{}line {} says \"{}\": {} more.", lines++ == 0 ? "" : " ", one.line, one.text,
                              text_from_bytes(one.to_bytes - one.from_bytes));

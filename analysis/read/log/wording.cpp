@@ -325,7 +325,10 @@ void complete(Sentence& sentence) {
   if (sentence.pool && sentence.used && !sentence.free && sentence.pool->bytes >= sentence.used->bytes)
     sentence.free =
         PrintedBytes{sentence.pool->bytes - sentence.used->bytes, sentence.pool->error + sentence.used->error};
-  constexpr std::string_view on_device = "in use on the device";
+  constexpr std::string_view on_device = "in use on the device", with_request = "with this request the pool would have";
+  for (const auto& [name, bytes] : sentence.others)
+    if (name == with_request && bytes && sentence.requested && bytes->bytes >= sentence.requested->bytes)
+      sentence.pool = PrintedBytes{bytes->bytes - sentence.requested->bytes, 0};
   for (const auto& [name, bytes] : sentence.others)
     if (name == on_device && sentence.total && !sentence.available && bytes && bytes->bytes <= sentence.total->bytes)
       sentence.available = PrintedBytes{sentence.total->bytes - bytes->bytes, sentence.total->error + bytes->error};

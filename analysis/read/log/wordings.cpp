@@ -68,7 +68,7 @@ constexpr Wording repeated(std::string_view framework, std::string_view allocato
 
 // The driver's words in the lines of ggml.
 constexpr Wording in_ggml(std::string_view anchor) {
-  return {failure, "ggml", "ggml", anchor, "!in function ggml\ncurrent device: {device}"};
+  return {failure, "ggml", "ggml", anchor, "!ggml\ncurrent device: {device}"};
 }
 
 constexpr Wording went_on(std::string_view framework, std::string_view allocator, std::string_view anchor,
