@@ -482,7 +482,9 @@ Advice general_advice(const AdviceFacts& facts) {
   } else {
     const std::string_view less = less_of(facts);
     advice.change = less == "a smaller batch" ? "a smaller batch or input" : less;
-    if (facts.cause != Cause::pool_limit) advice.change += ", or a device that nothing else uses";
+    const bool is_alone = !facts.failed.detail(failure_detail::alone).empty();
+    if (facts.cause != Cause::pool_limit)
+      advice.change += is_alone ? ", or a device with more memory" : ", or a device that nothing else uses";
     advice.why = facts.failed.row.used_bytes
                      ? fmt::format("The pool itself has {} in use.", text_from_bytes(*facts.failed.row.used_bytes))
                      : fmt::format("{} shows who uses the device.", lister_of(facts));

@@ -340,6 +340,8 @@ std::string how_to_know_with(const CauseFacts& facts) {
   if (is_of_old_version(facts)) return "Start the job with: hbmscope run -- COMMAND";
   switch (facts.framework) {
     case Framework::jax_gpu:
+      // Of the platform allocator, which has no pool.
+      if (has(facts.row.reason, "Failed to allocate request for")) return "Start the job with: hbmscope run -- COMMAND";
       return "Set TF_BFC_MEMORY_DUMP=/tmp/oom, which makes XLA write the pool's blocks when a request fails, "
              "or start the job with: hbmscope run -- COMMAND";
     case Framework::pytorch:

@@ -240,6 +240,13 @@ std::string pool_limit_sentence(const CauseFacts& facts) {
                        text_from_bytes(*figures.pool_bytes), text_from_bytes(*figures.limit_bytes),
                        text_from_bytes(*left), requested_text(facts));
   std::string text = "The pool is full";
+  if (facts.framework == Framework::pytorch_mps && figures.limit_bytes &&
+      clamped_sum(facts.row.used_bytes.value_or(0), facts.elsewhere ? facts.elsewhere->bytes : 0) >
+          *figures.limit_bytes)
+    return fmt::format("{} is in use, and {} outside of the pool: more than the limit of {}. Requested {}.",
+                       text_from_bytes(facts.row.used_bytes.value_or(0)),
+                       text_from_bytes(facts.elsewhere ? facts.elsewhere->bytes : 0),
+                       text_from_bytes(*figures.limit_bytes), requested_text(facts));
   if (figures.limit_bytes)
     text += fmt::format("{} its limit of {}", left && *left > 0 ? ", and near" : ", and at",
                         text_from_bytes(*figures.limit_bytes));

@@ -155,8 +155,10 @@ bool fill_engine_room(const AdviceFacts& facts, Advice& advice) {
   if (const auto named = decimal_of(facts.failed.detail(failure_detail::setting));
       named && *named >= 2 && name == engine::tgi) {
     const bool is_total = facts.failed.row.reason.find("total tokens") != std::string::npos;
-    advice.change = fmt::format("a smaller --max-batch-{}-tokens ({:.0f}, for example), or --quantize",
-                                is_total ? "total" : "prefill", std::floor(*named / 2));
+    advice.change = fmt::format(
+        "a smaller --max-batch-{}-tokens ({:.0f}, for example, with a --max-input-length that is not larger), or "
+        "--quantize",
+        is_total ? "total" : "prefill", std::floor(*named / 2));
   }
   replace(advice.change, "{total}", half_of(facts, "max_batch_total_tokens"));
   replace(advice.change, "{prefill}", half_of(facts, "max_batch_prefill_tokens"));
@@ -196,7 +198,7 @@ bool fill_vllm(const AdviceFacts& facts, Advice& advice) {
 
 bool fill_sglang(const AdviceFacts& facts, Advice& advice) {
   if (facts.failed.detail(failure_detail::part) == part::request_slots) {
-    advice.change = "a smaller --max-running-requests; if that was tried, a newer SGLang";
+    advice.change = "a newer SGLang; with this one, another --max-running-requests, or fewer requests at once";
     advice.why = "It is a number of requests, and no lack of memory.";
     advice.price.clear();
     return true;
@@ -329,10 +331,12 @@ bool fill_ggml(const AdviceFacts& facts, Advice& advice) {
     advice.why = "The KV cache grows with the context.";
   } else if (facts.failed.figures.requested_bytes == 0 && !facts.failed.account) {
     const bool is_of_apple = facts.failed.row.allocator.find("Metal") != std::string::npos;
-    advice.change = fmt::format("{}{}, or a smaller context ({})",
-                                is_of_apple ? "" : "see what else uses the device (nvidia-smi); then ", fewer_layers,
-                                names.context);
-    advice.why = "The text doesn't say what the memory was for.";
+    const std::string_view process = facts.failed.detail(failure_detail::table_process);
+    const std::string others = is_of_apple       ? std::string()
+                               : process.empty() ? std::string("see what else uses the device (nvidia-smi); then ")
+                                                 : fmt::format("end process {}, if it is another one; then ", process);
+    advice.change = fmt::format("{}{}, or a smaller context ({})", others, fewer_layers, names.context);
+    advice.why = "The line that failed doesn't say what the memory was for.";
   } else {
     advice.change = fmt::format("a smaller context ({}) or batch ({}), a KV cache of 8 bits ({}), or {}", names.context,
                                 names.batch, names.cache, fewer_layers);

@@ -46,7 +46,7 @@ constexpr Kill kills[] = {
      "resources.requests.memory of what the pod needs, so that it gets a node with that much; or a larger node"},
     {killer::oomd, "Memory of the host (RAM) was short, and systemd-oomd killed the job.",
      "less memory in the job, or a higher ManagedOOMMemoryPressureLimit= of its slice"},
-    {killer::ray, "The node ran low on memory (RAM), and Ray killed the task.",
+    {killer::ray, "The node ran low on memory (RAM), and Ray killed tasks of it.",
      "more memory for the task (ray.remote(memory=...)), fewer tasks at once on a node, or a larger node"},
 };
 

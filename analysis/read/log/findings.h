@@ -139,6 +139,7 @@ struct Findings {
   std::vector<Mention> mentions;        // The first three.
   std::vector<ToldGrowth> growths;      // In words, of a text that somebody pasted.
   std::vector<ReadingsInText> readings;
+  std::string largest_process;  // By nvidia-smi's table: "22914 (python), 7.79 GiB".
 };
 
 // Makes one failure of what belongs together: a dump and the sentence that follows it, and repetitions, as when Python

@@ -115,6 +115,8 @@ const PatternIndex& index_of_words() {
 
 void JobWords::look(std::string_view text) {
   static constexpr std::pair<bool JobWords::*, std::string_view> phases[] = {
+      {&JobWords::is_of_windows_, "Windows 1"},  // "Windows 10", "Windows 11"
+      {&JobWords::is_of_windows_, "OS: Windows"},
       {&JobWords::is_of_windows_, "/mnt/c/"},
       {&JobWords::is_of_windows_, "WSL2"},
       {&JobWords::is_of_windows_, "microsoft-standard"},
@@ -127,6 +129,10 @@ void JobWords::look(std::string_view text) {
       {&JobWords::is_unified_, "TF_FORCE_UNIFIED_MEMORY"},
       {&JobWords::is_of_torch_xla_, "XRTExecute"},
       {&JobWords::is_of_torch_xla_, "XLA_Retvals"},
+      {&JobWords::is_alone_, "othing else is running"},
+      {&JobWords::is_alone_, "othing else on the GPU"},
+      {&JobWords::is_alone_, "o other process"},
+      {&JobWords::is_alone_, "othing else running"},
       {&JobWords::trains_, "train"},
       {&JobWords::trains_, "Train"},
       {&JobWords::trains_, "backward"},

@@ -26,6 +26,8 @@ class JobWords {
   std::string_view platform() const;
   // That of the layers' activations: failure_detail::in_use, not_training; empty if it may help.
   std::string_view checkpointing() const;
+  // The person says that nothing else uses the device.
+  bool is_alone() const { return is_alone_; }
   // Of PyTorch, as a person writes it: "1.4". Empty if the text doesn't say it.
   const std::string& torch_version() const { return torch_version_; }
   // Of the GPU, in MiB, by the driver's log; empty if it isn't there.
@@ -40,7 +42,7 @@ class JobWords {
   Frameworks of_lines_, of_text_;
   bool is_of_windows_ = false, is_of_jetson_ = false, is_unified_ = false;
   bool trains_ = false, infers_ = false, has_checkpointing_ = false;
-  bool is_of_torch_xla_ = false;
+  bool is_of_torch_xla_ = false, is_alone_ = false;
   std::uint64_t engines_ = 0;  // A bit for each row of the table.
   std::string driver_mib_, torch_version_;
   std::vector<std::pair<std::string, std::string>> settings_;

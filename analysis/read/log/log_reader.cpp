@@ -446,6 +446,7 @@ Findings LogReader::finish() {
   findings_.words = words_;
   if (findings_.failures.empty()) drop_empty_accounts(findings_.accountings);
   merge_findings(findings_);
+  findings_.largest_process = status_.largest_process();
   findings_.series = status_.finish();
   std::erase_if(findings_.readings, [](const ReadingsInText& one) { return text_from_readings(one).empty(); });
   std::stable_partition(findings_.readings.begin(), findings_.readings.end(), changes);

@@ -105,17 +105,17 @@ NumberInText number_at(std::string_view text, std::size_t begin) {
   return found;
 }
 
-// The words before a number; empty if they don't name memory. `before`: those of the line without numbers and their
-// units, each marked by a comma.
-std::string words_of(std::string_view before, std::string_view since_last) {
-  constexpr std::string_view memory[] = {"mem", "vram", "rss", "gpu ram", "hbm", "allocated"};
-  constexpr std::string_view figures[] = {"mem",  "vram", "rss",   "ram",   "used",     "usage",    "current",
-                                          "peak", "free", "avail", "total", "reserved", "allocated"};
-  constexpr std::string_view others[] = {"step", "iter", "epoch", "time", "pid", "loss", "batch", "size", "rate"};
+// "15214MiB / 32607MiB": what is used of all.
+bool is_use(std::string_view text, const NumberInText& used) {
+  constexpr std::string_view between = " / ";
+  if (used.unit.size() < 2 || !text.substr(used.end).starts_with(between)) return false;
+  const std::size_t at = used.end + between.size();
+  return at < text.size() && is_digit(text[at]) && number_at(text, at).unit == used.unit;
+}
+
+// Without what stands between them.
+std::string name_of(std::string_view before) {
   constexpr std::size_t words_max = 48;
-  constexpr std::size_t near_max = 24;
-  const std::string near = lower(since_last.substr(since_last.size() - std::min(since_last.size(), near_max)));
-  if (!has_any(near, figures) || has_any(near, others) || !has_any(lower(before), memory)) return {};
   std::string words;
   constexpr std::string_view marks = " \t:=,;[]|>~", ends = " :=,([-|>~.";
   for (std::size_t at = 0; at < before.size();) {
@@ -128,6 +128,19 @@ std::string words_of(std::string_view before, std::string_view since_last) {
   while (!words.empty() && ends.find(words.back()) != std::string_view::npos) words.pop_back();
   if (words.size() > words_max) words.erase(0, words.find(' ', words.size() - words_max) + 1);
   return words;
+}
+
+// The words before a number; empty if they don't name memory. `before`: those of the line without numbers and their
+// units, each marked by a comma.
+std::string words_of(std::string_view before, std::string_view since_last) {
+  constexpr std::string_view memory[] = {"mem", "vram", "rss", "gpu ram", "hbm", "allocated"};
+  constexpr std::string_view figures[] = {"mem",  "vram", "rss",   "ram",   "used",     "usage",    "current",
+                                          "peak", "free", "avail", "total", "reserved", "allocated"};
+  constexpr std::string_view others[] = {"step", "iter", "epoch", "time", "pid", "loss", "batch", "size", "rate"};
+  constexpr std::size_t near_max = 24;
+  const std::string near = lower(since_last.substr(since_last.size() - std::min(since_last.size(), near_max)));
+  if (!has_any(near, figures) || has_any(near, others) || !has_any(lower(before), memory)) return {};
+  return name_of(before);
 }
 
 // "Used GPU Memory MB", "mem (GiB)"
@@ -157,8 +170,9 @@ void note_readings_of_line(Findings& findings, std::string_view text, std::uint6
       continue;
     }
     words_before += text.substr(since, at - since);
-    const std::string words =
-        number.unit == "%" ? std::string() : words_of(words_before, text.substr(since, at - since));
+    const std::string words = is_use(text, number) ? name_of(words_before)
+                              : number.unit == "%" ? std::string()
+                                                   : words_of(words_before, text.substr(since, at - since));
     since = at = number.end;
     words_before += ',';
     if (words.empty()) continue;

@@ -9,6 +9,7 @@
 #include "analysis/read/log/mentions.h"
 #include "analysis/read/pattern_index.h"
 #include "analysis/units/ascii.h"
+#include "analysis/units/format.h"
 
 namespace hbmscope::log {
 namespace {
@@ -304,6 +305,27 @@ bool StatusReader::take(std::string_view text, std::uint32_t speaker, const Plac
   return true;
 }
 
+// "|    0   N/A  N/A     22914      C   python      7982MiB |"
+bool StatusReader::take_process(std::string_view text) {
+  const std::vector<std::string> cells = cells_of(text);
+  constexpr std::size_t cells_min = 7;
+  if (cells.size() < cells_min || cells.front() != "|" || cells.back() != "|") return false;
+  const auto type = std::find_if(cells.begin(), cells.end(),
+                                 [](const std::string& one) { return one == "C" || one == "G" || one == "C+G"; });
+  if (type == cells.end() || std::next(type) == cells.end()) return false;
+  const std::string& size = cells[cells.size() - 2];
+  const auto bytes = bytes_of(WordCursor(size, 0).take_size());
+  if (!bytes || !size.ends_with("MiB") || *bytes <= process_bytes_) return false;
+  process_bytes_ = *bytes;
+  process_ = fmt::format("{} ({})", *std::prev(type), *std::next(type));
+  return true;
+}
+
+std::string StatusReader::largest_process() const {
+  return process_.empty() ? std::string()
+                          : fmt::format("{}, {}", process_, text_from_bytes(static_cast<std::int64_t>(process_bytes_)));
+}
+
 // nvidia-smi's table, of which a row names the device and the next one what is in use, and its lists
 // (--query-gpu=memory.used --format=csv).
 bool StatusReader::take_row(std::string_view text, std::uint32_t speaker, const Place& place) {
@@ -343,6 +365,7 @@ bool StatusReader::take_row(std::string_view text, std::uint32_t speaker, const 
   }
   if (place.line > rows_until_) return false;
   if (columns_.empty()) {
+    if (take_process(text)) return true;
     if (const auto use = use_of_row(text)) {
       add_use(row_device_, use->first, use->second);
       return true;

@@ -30,6 +30,8 @@ class StatusReader {
            const Place& place);
   // So many of the following lines are to be read, whatever they contain.
   std::uint64_t lines_wanted() const { return lines_wanted_; }
+  // Of the processes in nvidia-smi's table: "22914 (python), 7.79 GiB". Empty if it lists none.
+  std::string largest_process() const;
   // In the order in which they began, without those that are no series.
   std::vector<Series> finish();
 
@@ -42,6 +44,7 @@ class StatusReader {
   };
   using Key = std::pair<std::string, std::uint32_t>;  // Its name, its speaker.
 
+  bool take_process(std::string_view text);
   bool take_row(std::string_view text, std::uint32_t speaker, const Place& place);
   bool take_printed(std::string_view text, std::uint32_t speaker, const Place& place);
   void add_whole(const Sentence& sentence, std::string_view text, std::string_view before, std::uint32_t speaker,
@@ -57,6 +60,8 @@ class StatusReader {
   std::uint64_t rows_until_ = 0;      // Up to this line there may be rows of nvidia-smi.
   std::vector<std::string> columns_;  // Of nvidia-smi's lists.
   std::uint32_t row_device_ = 0;      // Of its table.
+  std::string process_;               // The largest in it.
+  std::uint64_t process_bytes_ = 0;
 };
 
 }  // namespace hbmscope::log

@@ -11,6 +11,7 @@
 #include "analysis/read/bfc/reported_bins.h"
 #include "analysis/read/bfc/trace_from_bfc.h"
 #include "analysis/read/log/log_heaps.h"
+#include "analysis/read/log/mentions.h"
 #include "analysis/read/tpu_oom/report_writer.h"
 #include "analysis/trace/failure_details.h"
 #include "analysis/trace/reported_figures.h"
@@ -206,6 +207,8 @@ class LogWriter {
     add_detail(event, failure_detail::platform, findings_.words.platform());
     add_detail(event, failure_detail::checkpointing, findings_.words.checkpointing());
     for (const auto& [name, value] : findings_.words.settings()) add_detail(event, name, value);
+    add_growth(event);
+    if (findings_.words.is_alone()) add_detail(event, failure_detail::alone, failure_detail::yes);
     add_detail(event, failure_detail::torch_version, findings_.words.torch_version());
     if (const std::string& mib = findings_.words.driver_mib(); !mib.empty() && mib.size() < 9)
       add_detail(event, failure_detail::driver_memory, std::to_string(std::stoull(mib) << 20));
@@ -244,6 +247,7 @@ class LogWriter {
 
   // What nvidia-smi shows in the text, of a failure without figures of its own.
   void add_use_of_devices(std::uint64_t event) {
+    add_detail(event, failure_detail::table_process, findings_.largest_process);
     for (const Series& series : findings_.series) {
       const auto &used = series.last[StatusFigure::used], &total = series.last[StatusFigure::total];
       if (!series.is_of_device || !used || !total) continue;
@@ -251,6 +255,15 @@ class LogWriter {
       add_detail(event, name,
                  fmt::format("{} of {} in use (line {})", text_from_printed({*used, 0}), text_from_printed({*total, 0}),
                              series.last.place.line));
+    }
+  }
+
+  // What grows in the text beside the failure.
+  void add_growth(std::uint64_t event) {
+    for (const ReadingsInText& one : findings_.readings) {
+      const auto is_less = [](const auto& a, const auto& b) { return a.value < b.value; };
+      const bool rises = std::is_sorted(one.readings.begin(), one.readings.end(), is_less) && changes(one);
+      if (rises) return add_detail(event, "grows", text_from_readings(one));
     }
   }
 
