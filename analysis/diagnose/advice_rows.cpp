@@ -210,7 +210,7 @@ bool fill_larger_than_all(const AdviceFacts& facts, Advice& advice) {
   if (facts.failed.row.line) advice.change = "a smaller request: a smaller batch, or shorter or smaller inputs";
   if (facts.failed.detail(failure_detail::engine) == engine::vllm)
     advice.change =
-        "a smaller request: smaller images (--limit-mm-per-prompt), a smaller --max-num-batched-tokens or "
+        "a smaller request: smaller images (--mm-processor-kwargs), a smaller --max-num-batched-tokens or "
         "--max-model-len";
   constexpr std::uint64_t far_too_much = 4;
   if (figures.needed_bytes / far_too_much > *most_of(facts))
@@ -281,14 +281,6 @@ bool fill_leak(const AdviceFacts& facts, Advice& advice) {
   return true;
 }
 
-bool is_of_saving(const AdviceFacts& facts, Advice&) {
-  return facts.failed.detail(failure_detail::part) == part::saving;
-}
-
-bool has_unified_memory(const AdviceFacts& facts, Advice&) {
-  return facts.failed.detail(failure_detail::platform) == failure_detail::unified;
-}
-
 using enum AdviceProof;
 
 constexpr std::uint32_t in_engine =
@@ -303,6 +295,11 @@ constexpr AdviceRow advice_rows[] = {
      "Typical reasons are a list that outputs or losses are appended to (keep numbers: .item(), float()), a cache "
      "without a limit, or a variable that still refers to the last graph.",
      "", rule, false, fill_leak},
+    {"told_growth", any_framework, set_of(Cause::unknown),
+     "what keeps memory from one step or request to the next: a newer version of the program, or unloading and "
+     "restarting "
+     "it from time to time",
+     "With each there was less left, so a smaller setting only delays it.", "", rule, false, is_of_told_growth},
     {"fraction", jax, full_memory, "", "", "", rule, true, fill_fraction},
     {"unified", jax, any_cause, "a larger XLA_PYTHON_CLIENT_MEM_FRACTION (4.0, for example)",
      "With unified memory the pool may be larger than the device, and uses memory of the host.",
@@ -348,7 +345,7 @@ constexpr AdviceRow advice_rows[] = {
     {"single_buffer", set_of(Framework::ggml), set_of(Cause::driver_refused),
      "a smaller batch (-ub) or context (-c), flash attention (-fa), or another backend of llama.cpp",
      "Some drivers refuse a single buffer of more than a few GiB, whatever is free; these make it smaller.", "", rule,
-     false, nullptr},
+     false, fill_single_buffer},
     {"driver_limits", any_framework, set_of(Cause::driver_refused),
      "look at the driver's log (dmesg) and at limits of the process (control group, locked memory, address space, "
      "IOMMU); on Windows a larger page file",

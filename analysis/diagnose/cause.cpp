@@ -120,7 +120,7 @@ bool is_of_text(Facts one) {
 // Others hold a quarter of the device, and not a fraction of what the own pool holds; without that it would have fit.
 // Of the driver's pool a text doesn't say what it keeps: then it is half of the device.
 bool is_held_elsewhere(Facts one) {
-  constexpr std::uint64_t part_of_pool = 2;
+  constexpr std::uint64_t part_of_pool = 3;
   const std::uint64_t part_of_device = one.framework == Framework::pytorch_async ? 2 : 4;
   if (!one.elsewhere || one.has_device_room()) return false;
   const std::uint64_t held = one.elsewhere->bytes,
@@ -386,12 +386,14 @@ bool CauseFacts::is_device_full() const {
 }
 
 bool CauseFacts::is_all_full() const {
-  constexpr std::uint64_t part = 16,
+  constexpr std::uint64_t part = 16, tiny_part = 128,
                           large = std::uint64_t{512} << 20;  // Of a large request, its pieces are what lacks.
   return is_of_text(*this) && figures.free_bytes && figures.pool_bytes && figures.driver_bytes && !has_device_room() &&
          *figures.free_bytes < *figures.pool_bytes / part &&
          (figures.needed_bytes < large || *figures.free_bytes / 2 < figures.needed_bytes) &&
-         figures.needed_bytes <= std::max(*figures.free_bytes, *figures.driver_bytes);
+         (figures.needed_bytes <= std::max(*figures.free_bytes, *figures.driver_bytes) ||
+          (*figures.free_bytes < *figures.pool_bytes / tiny_part &&
+           figures.needed_bytes <= clamped_sum(*figures.free_bytes, *figures.driver_bytes)));
 }
 
 bool CauseFacts::is_over_limit() const {

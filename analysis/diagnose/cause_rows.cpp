@@ -143,9 +143,20 @@ std::string unknown_sentence(const CauseFacts& facts) {
                        text_from_bytes(*figures.largest_free_bytes));
   if (is_of_text && figures.requested_bytes == 0 && facts.row.allocator == unknown_allocator)
     return "Memory ran out; the text says neither how much was requested nor how much was free.";
+  const auto table = std::find_if(facts.row.details.begin(), facts.row.details.end(), [](const auto& one) {
+    return one.first.ends_with("by the table") && one.second.find(" was in use") != std::string::npos;
+  });
+  if (is_of_text && figures.requested_bytes == 0 && facts.framework != Framework::library &&
+      table != facts.row.details.end())
+    return fmt::format("{} ran out of memory. By the table in the text, {}.", facts.row.allocator, table->second);
+  const std::string_view owner =
+      facts.row.allocator == "GPU driver" ? std::string_view("The device") : std::string_view(facts.row.allocator);
+  if (const std::string_view grows = facts.detail(failure_detail::grows);
+      is_of_text && figures.requested_bytes == 0 && !grows.empty())
+    return fmt::format("{} ran out of memory, and before that it grew: {}", owner, grows);
   if (is_of_text && figures.requested_bytes == 0 && facts.framework != Framework::library)
     return fmt::format("{} ran out of memory; the text says neither how much was requested nor how much was free.",
-                       facts.row.allocator);
+                       owner);
   if (is_of_text && facts.row.allocator == "GPU driver") return driver_sentence(facts);
   const std::string_view part =
       facts.framework == Framework::ggml ? facts.detail(failure_detail::part) : std::string_view();

@@ -87,13 +87,21 @@ std::string_view less_of(const AdviceFacts& facts) {
   return is_one ? "smaller or shorter inputs" : "a smaller batch";
 }
 
+bool fill_single_buffer(const AdviceFacts& facts, Advice& advice) {
+  if (facts.failed.is_of_windows() && facts.failed.detail(failure_detail::part) != part::single) return false;
+  if (facts.failed.detail(failure_detail::part) == part::weights)
+    advice.change = "fewer layers on the GPU (-ngl), or another backend of llama.cpp";
+  return true;
+}
+
 bool is_of_four_gib(const AdviceFacts& facts, Advice&) {
   return facts.failed.figures.requested_bytes >= std::uint64_t{4} << 30;
 }
 
 bool fill_driver_refused(const AdviceFacts& facts, Advice& advice) {
   const Framework framework = facts.failed.framework;  // Said above.
-  if ((framework == Framework::pytorch_xpu && is_of_four_gib(facts, advice)) || framework == Framework::ggml)
+  if ((framework == Framework::pytorch_xpu && is_of_four_gib(facts, advice)) ||
+      (framework == Framework::ggml && !facts.failed.is_of_windows()))
     return false;
   const FailureFacts& figures = facts.failed.figures;
   constexpr std::uint64_t large = std::uint64_t{1} << 30;
@@ -133,6 +141,8 @@ bool fill_watermark(const AdviceFacts& facts, Advice& advice) {
   const auto used = facts.failed.row.used_bytes, limit = facts.failed.figures.limit_bytes;
   const std::uint64_t others = facts.failed.elsewhere ? facts.failed.elsewhere->bytes : 0;
   if (!used || !limit || clamped_sum(*used, others) <= *limit) return true;
+  advice.change = "a smaller model, batch or input, and fewer other programs";
+  advice.price.clear();
   advice.why = fmt::format("{} is in use already, {} more than the limit.", text_from_bytes(clamped_sum(*used, others)),
                            text_from_bytes(clamped_sum(*used, others) - *limit));
   return true;
@@ -202,6 +212,18 @@ bool fill_paddle(const AdviceFacts& facts, Advice& advice) {
   if (const std::uint64_t missing = missing_bytes(facts); missing > 0)
     advice.why = fmt::format("{} more must be free. {}", text_from_bytes(missing), advice.why);
   return true;
+}
+
+bool is_of_told_growth(const AdviceFacts& facts, Advice&) {
+  return facts.failed.figures.requested_bytes == 0 && !facts.failed.detail(failure_detail::grows).empty();
+}
+
+bool is_of_saving(const AdviceFacts& facts, Advice&) {
+  return facts.failed.detail(failure_detail::part) == part::saving;
+}
+
+bool has_unified_memory(const AdviceFacts& facts, Advice&) {
+  return facts.failed.detail(failure_detail::platform) == failure_detail::unified;
 }
 
 bool is_of_region(const AdviceFacts& facts, Advice&) {

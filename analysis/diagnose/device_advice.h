@@ -21,6 +21,7 @@ bool is_larger_than_all(const AdviceFacts& facts);
 std::uint64_t missing_bytes(const AdviceFacts& facts);
 
 bool fill_blocks(const AdviceFacts& facts, Advice& advice);
+bool fill_single_buffer(const AdviceFacts& facts, Advice& advice);
 bool is_of_four_gib(const AdviceFacts& facts, Advice& advice);
 bool fill_driver_refused(const AdviceFacts& facts, Advice& advice);
 bool fill_vmem_limit(const AdviceFacts& facts, Advice& advice);
@@ -38,6 +39,10 @@ bool fill_temporaries(const AdviceFacts& facts, Advice& advice);
 bool is_of_region(const AdviceFacts& facts, Advice& advice);
 // Of programs and libraries that are known by their allocator's name (named_advice.cpp).
 bool fill_named(const AdviceFacts& facts, Advice& advice);
+// What grew in the text, what was saving a model, and a pool that may lie on the host.
+bool is_of_told_growth(const AdviceFacts& facts, Advice& advice);
+bool is_of_saving(const AdviceFacts& facts, Advice& advice);
+bool has_unified_memory(const AdviceFacts& facts, Advice& advice);
 // The driver's log has more memory of the GPU than the runtime sees.
 bool fill_visible_memory(const AdviceFacts& facts, Advice& advice);
 bool fill_paddle(const AdviceFacts& facts, Advice& advice);

@@ -95,7 +95,9 @@ constexpr RoomInEngine rooms[] = {
      "CUDA graphs take memory outside of the weights and the KV cache."},
     {engine::sglang, "", "{}, or a smaller --chunked-prefill-size or --max-running-requests",
      "Weights and KV cache take that part of the device, and activations and graphs must fit in the rest."},
-    {engine::tgi, "", "a smaller --max-batch-total-tokens{total} or --max-batch-prefill-tokens{prefill}, or --quantize",
+    {engine::tgi, "",
+     "a smaller --max-batch-prefill-tokens{prefill} together with --max-input-length, a smaller "
+     "--max-batch-total-tokens{total}, or --quantize",
      "The KV cache of all tokens and the prefill need memory in addition to the weights."},
     {engine::comfyui, "",
      "unload the models that are not needed (Unload Models, Free model and node cache), a smaller image or batch, or "

@@ -330,6 +330,10 @@ TEST(Advice, each_row_is_given_for_some_failure) {
     one.facts.device_bytes = gib;
     one.row.details.emplace_back(failure_detail::driver_memory, "4294967296");
   });
+  give(Framework::unknown, Cause::unknown, [](Failed& one) {
+    one.figures.requested_bytes = one.figures.needed_bytes = 0;
+    one.row.details.emplace_back(failure_detail::grows, "more and more.");
+  });
   give(Framework::jax_gpu, Cause::unknown,
        [](Failed& one) { one.row.details.emplace_back(failure_detail::platform, failure_detail::unified); });
   give(Framework::pytorch_xpu, Cause::driver_refused, [](Failed& one) { one.figures.requested_bytes = 4 * gib; });

@@ -238,6 +238,43 @@ const tests::WildText program_texts[] = {
      "none",
      {"+763 MiB in 2 more lines"},
      {"Allocated memory at"}},
+    {"R", "Error: cannot allocate vector of size 500.0 MB\n", "host_memory", {"requested 500 MiB"}, {"nvidia-smi"}},
+    {"what `free` shows again and again",
+     "              total  used  free  shared  buff/cache  available\nMem:   64  3  20  0  41  60\nSwap:  2  0  "
+     "2\nMem:   64  5  18 "
+     " 0  41  58\nMem:   64  8  15  0  41  55\n",
+     "none",
+     {"in use, by free\": 3 in line 2, and 8 in line 5 (+5"},
+     {"64"}},
+    {"a buffer that fits, on Windows",
+     "OS: Windows\nllama_load_model_from_file: using device CUDA0 (NVIDIA GeForce) - 12000 MiB "
+     "free\nllama_load_model_from_file: using device CUDA1 (NVIDIA GeForce) - 15000 MiB "
+     "free\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 9000.00 MiB on device 1: cudaMalloc failed: out of "
+     "memory\n",
+     "driver_refused",
+     {"8.79 GiB although 14.6 GiB was free", "1. a larger page file"},
+     {"-ub"}},
+    {"the rest of a full device and of a full pool",
+     "CUDA out of memory. Tried to allocate 120.00 MiB (GPU 0; 32.00 GiB total capacity; 30.40 GiB already allocated; "
+     "60.00 "
+     "MiB free; 30.48 GiB reserved in total by PyTorch) If reserved memory is >> allocated memory try setting "
+     "max_split_size_mb to avoid fragmentation.\n",
+     "too_big",
+     {"The device is full"},
+     {"max_split_size_mb:128"}},
+    {"a table of nvidia-smi beside the failure",
+     "CUDA error 2 at ggml-cuda.cu:100: out of memory\n|   GPU  Name  Memory-Usage |\n|   0  NVIDIA GeForce  Off |\n| "
+     "30%  40C "
+     "P2  40W / 180W |   7900MiB /  8000MiB |  0% |\n|    0   N/A  N/A     4242      C   python      7800MiB |\n",
+     "unknown",
+     {"7.71 GiB of 7.81 GiB was in use (line 4)", "end process 4242 (python), 7.62 GiB"},
+     {"says neither"}},
+    {"a fraction below the default",
+     "XLA_PYTHON_CLIENT_MEM_FRACTION=.40\njaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Failed to allocate "
+     "request for 3.00GiB (3221225472B) on device ordinal 0\n",
+     "unknown",
+     {"1. XLA_PYTHON_CLIENT_MEM_FRACTION=.90"},
+     {"TF_BFC_MEMORY_DUMP"}},
 };
 
 class WildProgramTexts : public testing::TestWithParam<tests::WildText> {};

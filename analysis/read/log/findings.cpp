@@ -445,6 +445,17 @@ void add_accounting(std::vector<Accounting>& all, Accounting added) {
   all.push_back(std::move(added));
 }
 
+void add_weights(Sentence& said) {
+  if (!said.parts.empty() || said.wording->framework != "sglang") return;
+  MaybeBytes before, after;
+  for (const auto& [name, bytes] : said.others) {
+    if (name == reported_figure::free_before) before = bytes;
+    if (name == reported_figure::free_after) after = bytes;
+  }
+  if (before && after && before->bytes > after->bytes)
+    said.parts.emplace_back("weights", PrintedBytes{before->bytes - after->bytes, before->error + after->error});
+}
+
 void drop_empty_accounts(std::vector<Accounting>& all) {
   const auto is_empty = [&](const Accounting& one) {
     const auto has_parts = [&](const Accounting& other) {

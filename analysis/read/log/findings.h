@@ -63,6 +63,8 @@ struct Recovery {
 inline constexpr std::uint64_t account_lines = 30;  // At most between the parts of an account.
 // Adds what it says to the account of the same engine and device, or as a new one.
 void add_accounting(std::vector<Accounting>& all, Accounting added);
+// SGLang says what was free before it loaded the weights, and after: these are the weights.
+void add_weights(Sentence& sentence);
 // What is said of an account that never follows, such as the length of a context, is none.
 void drop_empty_accounts(std::vector<Accounting>& all);
 
@@ -82,6 +84,7 @@ struct ToldGrowth {
   std::uint64_t line = 0;
   std::string text;  // Shortened.
   std::uint64_t from_bytes = 0, to_bytes = 0;
+  bool is_flat_at_end = false;
 };
 
 // A number that lines print after the same words about memory, as printed: "current: 0.18", "memory_usage: 996.91".

@@ -117,6 +117,7 @@ void JobWords::look(std::string_view text) {
   static constexpr std::pair<bool JobWords::*, std::string_view> phases[] = {
       {&JobWords::is_of_windows_, "Windows 1"},  // "Windows 10", "Windows 11"
       {&JobWords::is_of_windows_, "OS: Windows"},
+      {&JobWords::is_of_windows_, "\nWindows\n"},
       {&JobWords::is_of_windows_, "/mnt/c/"},
       {&JobWords::is_of_windows_, "WSL2"},
       {&JobWords::is_of_windows_, "microsoft-standard"},
@@ -164,11 +165,10 @@ void JobWords::look(std::string_view text) {
     std::size_t at = this->*member ? std::string_view::npos : text.find(words);
     while (at != std::string_view::npos && text.substr(0, at).ends_with("pre"))  // "from_pretrained"
       at = text.find(words, at + 1);
-    const auto is_off = [&] {  // "gradient_checkpointing=False"
-      const std::string_view value = text.substr(at + words.size(), 8);
-      return value.find("alse") != std::string_view::npos;
-    };
-    if (at != std::string_view::npos && !is_off()) this->*member = true;
+    // "gradient_checkpointing=False"
+    const bool is_off =
+        at != std::string_view::npos && text.substr(at + words.size(), 8).find("alse") != std::string_view::npos;
+    if (at != std::string_view::npos && !is_off) this->*member = true;
   }
   for (std::size_t at = text.find("orch"); at != std::string_view::npos; at = text.find("orch", at + 1))
     if (const std::string version = version_at(text.substr(at + 4)); !version.empty()) torch_version_ = version;

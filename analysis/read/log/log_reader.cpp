@@ -191,7 +191,8 @@ void LogReader::take_line(std::string_view printed) {
     take_sentence(std::move(*sentence), std::string(text), place_, speaker);
   else if (!continue_failure(text, speaker) && !is_of_tpu)
     is_said = take_wrapped(text, speaker);
-  if (has_trigger && !is_said) note_mention(findings_, text, place_.line);
+  if (has_trigger && !is_said && text.find("emory") != std::string_view::npos)
+    note_mention(findings_, text, place_.line);
   is_said = is_said || (!is_of_tpu && take_status(text, speaker));
   if (has_trigger && !is_said && !is_of_tpu) {
     if (!unknown_) keep(find_unknown_wording(text), speaker, unknown_);

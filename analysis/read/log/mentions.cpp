@@ -16,7 +16,7 @@
 namespace hbmscope::log {
 namespace {
 
-constexpr std::size_t text_max = 120;
+constexpr std::size_t shown_max = 120;
 
 bool has_any(std::string_view text, std::span<const std::string_view> words) {
   return std::any_of(words.begin(), words.end(), [&](auto word) { return text.find(word) != std::string_view::npos; });
@@ -54,7 +54,8 @@ std::optional<ToldGrowth> growth_of_chain(std::string_view text) {
     sizes.push_back(*next);
   }
   if (sizes.size() < sizes_min || sizes.back().bytes <= sizes.front().bytes) return std::nullopt;
-  return ToldGrowth{0, in_one_line(text, text_max), sizes.front().bytes, sizes.back().bytes};
+  const bool is_flat = sizes[sizes.size() - 2].bytes == sizes.back().bytes;
+  return ToldGrowth{0, in_one_line(text, shown_max), sizes.front().bytes, sizes.back().bytes, is_flat};
 }
 
 std::optional<ToldGrowth> growth_of(std::string_view text) {
@@ -72,7 +73,7 @@ std::optional<ToldGrowth> growth_of(std::string_view text) {
     if (!second) return std::nullopt;
     const std::string_view words = text.substr(first->end, second->begin - first->end);
     if (second->bytes > first->bytes && words.size() <= apart_max && has_any(words, between))
-      return ToldGrowth{0, in_one_line(text, text_max), first->bytes, second->bytes};
+      return ToldGrowth{0, in_one_line(text, shown_max), first->bytes, second->bytes};
     first = second;
   }
   return std::nullopt;
@@ -158,9 +159,39 @@ bool is_of_a_name(std::string_view text, std::size_t at, const NumberInText& num
   return is_letter(before) || before == '_' || before == '.' || before == '/' || is_hexadecimal || is_index(text, at);
 }
 
+// "Mem:   65   9   12   0   43   55" of the program `free`: total, used, free.
+std::optional<double> use_by_free(std::string_view text) {
+  constexpr std::string_view head = "Mem:";
+  const std::size_t begin = std::min(text.find_first_not_of(" \t>"), text.size());
+  if (!text.substr(begin).starts_with(head)) return std::nullopt;
+  std::vector<double> numbers;
+  constexpr std::size_t numbers_min = 5;
+  for (std::size_t at = begin; (at = text.find_first_of("0123456789", at)) != std::string_view::npos;) {
+    const NumberInText number = number_at(text, at);
+    numbers.push_back(number.value);
+    at = number.end;
+  }
+  return numbers.size() >= numbers_min ? std::optional(numbers[1]) : std::nullopt;
+}
+
+void add_reading(Findings& findings, const std::string& words, std::string_view unit, const ReadingsInText::At& at) {
+  constexpr std::size_t series_max = 32;
+  auto& all = findings.readings;
+  auto known = std::find_if(all.begin(), all.end(), [&](const ReadingsInText& each) { return each.words == words; });
+  if (known == all.end()) {
+    if (all.size() >= series_max) return;
+    known = all.insert(known, {words, std::string(unit), {}});
+  }
+  known->readings.push_back(at);
+}
+
 void note_readings_of_line(Findings& findings, std::string_view text, std::uint64_t line) {
-  constexpr std::size_t line_max = 400, series_max = 32;
+  constexpr std::size_t line_max = 400;
   if (text.size() > line_max) return;
+  if (const auto used = use_by_free(text)) {
+    add_reading(findings, "memory of the host in use, by free", {}, {line, *used});
+    return;
+  }
   std::size_t since = 0;
   std::string words_before;
   for (std::size_t at = 0; (at = text.find_first_of("0123456789", at)) != std::string_view::npos;) {
@@ -175,14 +206,7 @@ void note_readings_of_line(Findings& findings, std::string_view text, std::uint6
                                                    : words_of(words_before, text.substr(since, at - since));
     since = at = number.end;
     words_before += ',';
-    if (words.empty()) continue;
-    auto known = std::find_if(findings.readings.begin(), findings.readings.end(),
-                              [&](const ReadingsInText& each) { return each.words == words; });
-    if (known == findings.readings.end()) {
-      if (findings.readings.size() >= series_max) continue;
-      known = findings.readings.insert(known, {words, std::string(number.unit), {}});
-    }
-    known->readings.push_back({line, number.value});
+    if (!words.empty()) add_reading(findings, words, number.unit, {line, number.value});
   }
 }
 
@@ -191,7 +215,10 @@ void note_readings_of_line(Findings& findings, std::string_view text, std::uint6
 void note_readings(Findings& findings, std::string_view lines, std::uint64_t first_line) {
   for (std::uint64_t line = first_line; !lines.empty(); ++line) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
-    note_readings_of_line(findings, lines.substr(0, end), line);
+    const std::string_view text = lines.substr(0, end);
+    note_readings_of_line(findings, text, line);
+    if (text.find("MiB") != std::string_view::npos || text.find("GiB") != std::string_view::npos)
+      note_mention(findings, text, line);
     lines.remove_prefix(std::min(end + 1, lines.size()));
   }
 }
@@ -250,13 +277,15 @@ bool is_index(std::string_view text, std::size_t at) {
 void note_mention(Findings& findings, std::string_view text, std::uint64_t line) {
   constexpr std::size_t mentions_max = 3;
   constexpr std::string_view units[] = {"GiB", "MiB", "GB", "MB", " bytes"};
-  if (findings.mentions.size() >= mentions_max || text.find("emory") == std::string_view::npos) return;
+  const bool is_known = std::any_of(findings.mentions.begin(), findings.mentions.end(),
+                                    [&](const Mention& one) { return one.line == line; });
+  if (findings.mentions.size() >= mentions_max || is_known) return;
   const auto has_size = [&](std::string_view unit) {
     const std::size_t at = text.find(unit);
     return at != std::string_view::npos && at > 0 && (is_digit(text[at - 1]) || (at > 1 && is_digit(text[at - 2])));
   };
   if (std::any_of(std::begin(units), std::end(units), has_size))
-    findings.mentions.push_back({line, in_one_line(text, text_max)});
+    findings.mentions.push_back({line, in_one_line(text, shown_max)});
 }
 
 void note_growth(Findings& findings, std::string_view lines, std::uint64_t first_line) {

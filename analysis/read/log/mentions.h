@@ -11,7 +11,7 @@ namespace hbmscope::log {
 // The number at a place is part of a name: "GPU-0", "cuda:1", "memory_reserved(0)".
 bool is_index(std::string_view text, std::size_t at);
 
-// Adds the line if it has a size and speaks of memory, up to three of them.
+// Adds a line that speaks of memory if it has a size, up to three of them.
 void note_mention(Findings& findings, std::string_view text, std::uint64_t line);
 
 // Adds what lines say in words about growth: from one size to a larger one. `first_line`: the number of the first.

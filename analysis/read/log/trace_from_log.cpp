@@ -253,8 +253,8 @@ class LogWriter {
       if (!series.is_of_device || !used || !total) continue;
       const std::string name = series.device ? fmt::format("GPU {} by the table", *series.device) : "by the table";
       add_detail(event, name,
-                 fmt::format("{} of {} in use (line {})", text_from_printed({*used, 0}), text_from_printed({*total, 0}),
-                             series.last.place.line));
+                 fmt::format("{} of {} was in use (line {})", text_from_printed({*used, 0}),
+                             text_from_printed({*total, 0}), series.last.place.line));
     }
   }
 
@@ -263,7 +263,7 @@ class LogWriter {
     for (const ReadingsInText& one : findings_.readings) {
       const auto is_less = [](const auto& a, const auto& b) { return a.value < b.value; };
       const bool rises = std::is_sorted(one.readings.begin(), one.readings.end(), is_less) && changes(one);
-      if (rises) return add_detail(event, "grows", text_from_readings(one));
+      if (rises) return add_detail(event, failure_detail::grows, text_from_readings(one));
     }
   }
 
@@ -292,12 +292,16 @@ class LogWriter {
     const std::string_view framework = finding.sentence->wording->framework;
     const bool is_of_tensorflow = framework == "xla:gpu" && finding.sentence->wording->kind == SentenceKind::refusal;
     if (framework != "ggml" && !is_of_tensorflow) return std::nullopt;
-    const auto is_of_ggml = [&](const Accounting& one) { return one.sentence.wording->framework == framework; };
-    const auto has_parts = [&](const Accounting& one) { return is_of_ggml(one) && !one.sentence.parts.empty(); };
+    const auto device = finding.sentence->device;
+    const auto is_of_device = [&](const Accounting& one) {
+      return one.sentence.wording->framework == framework &&
+             (!device || !one.sentence.device || one.sentence.device == device);
+    };
+    const auto has_parts = [&](const Accounting& one) { return is_of_device(one) && !one.sentence.parts.empty(); };
     const std::vector<Accounting>& all = findings_.accountings;
-    if (std::any_of(all.begin(), all.end(), has_parts) || std::count_if(all.begin(), all.end(), is_of_ggml) != 1)
+    if (std::any_of(all.begin(), all.end(), has_parts) || std::count_if(all.begin(), all.end(), is_of_device) != 1)
       return std::nullopt;
-    const Sentence& said = std::find_if(all.begin(), all.end(), is_of_ggml)->sentence;
+    const Sentence& said = std::find_if(all.begin(), all.end(), is_of_device)->sentence;
     for (const auto& [name, bytes] : said.others)
       if (name == reported_figure::free_before) return bytes;
     return std::nullopt;
@@ -386,18 +390,6 @@ class LogWriter {
     if (padding.bytes > 0) add_detail(*event, "padding of the listed buffers", text_from_printed(padding));
   }
 
-  // SGLang says what was free before it loaded the weights, and after.
-  static void add_weights(Sentence& said) {
-    if (!said.parts.empty() || said.wording->framework != "sglang") return;
-    MaybeBytes before, after;
-    for (const auto& [name, bytes] : said.others) {
-      if (name == reported_figure::free_before) before = bytes;
-      if (name == reported_figure::free_after) after = bytes;
-    }
-    if (before && after && before->bytes > after->bytes)
-      said.parts.emplace_back("weights", PrintedBytes{before->bytes - after->bytes, before->error + after->error});
-  }
-
   void add(const Accounting& accounting) {
     Sentence said = accounting.sentence;
     add_weights(said);
@@ -469,8 +461,9 @@ class LogWriter {
     if (others > 0) texts += fmt::format(" And {}.", text_from_count_of(others, "other"));
     if (lines == 0 && findings_.failures.empty()) {
       for (const ToldGrowth& one : findings_.growths)
-        texts += fmt::format("{}line {} says \"{}\": {} more.", lines++ == 0 ? "" : " ", one.line, one.text,
-                             text_from_bytes(one.to_bytes - one.from_bytes));
+        texts += fmt::format("{}line {} says \"{}\": {} more{}.", lines++ == 0 ? "" : " ", one.line, one.text,
+                             text_from_bytes(one.to_bytes - one.from_bytes),
+                             one.is_flat_at_end ? ", and no more at the end" : "");
       for (std::size_t i = 0; i < std::min(findings_.readings.size(), named_max / 2); ++i) {
         texts += (texts.empty() ? "" : " ") + text_from_readings(findings_.readings[i]);
         lines = std::max<std::uint64_t>(lines, findings_.readings[i].readings.size());

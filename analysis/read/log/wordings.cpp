@@ -371,6 +371,7 @@ constexpr std::array wordings = {
     // Memory of the host, and what ended the job because of it.
     Wording{failure, "host", page_file, "[WinError 1455]", {}, "host"},
     Wording{failure, "host", page_file, "(os error 1455)", {}, "host"},
+    Wording{failure, "host", "R", "cannot allocate vector of size {requested}", {}, "host"},
     Wording{failure, "host", "NumPy", "Unable to allocate {requested} for an array with shape", {}, "host"},
     Wording{failure, "host", "Python", "MemoryError", "=", "host"},
     Wording{
