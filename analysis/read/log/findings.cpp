@@ -401,6 +401,9 @@ void merge_findings(Findings& findings) {
     }
     if (!is_merged(kept, next)) kept.push_back(std::move(next));
   }
+  // Of what is said twice, the later place may be the better one.
+  std::stable_sort(kept.begin(), kept.end(),
+                   [](const Finding& a, const Finding& b) { return a.place.byte < b.place.byte; });
   findings.failures = std::move(kept);
   mark_what_was_got_over(findings);
   if (first_note) findings.recoveries.push_back(*std::move(first_note));
