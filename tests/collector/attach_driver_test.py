@@ -99,7 +99,8 @@ class AttachDriver(AttachTest):
                     self.assertIn("CUDA driver calls are recorded with CUPTI (", said)
                     events = self.report()["events"]
                     self.assertGreater(events["alloc"], 100)
-                    self.assertLessEqual(abs(events["alloc"] - events["free"]), 1)
+                    # No free is missed: calls that free are reported first, so a busy machine may see more of them.
+                    self.assertLessEqual(events["alloc"] - events["free"], 1)
                     self.assertEqual(events["lost"], 0)
                     self.assertEqual(self.ask_profiler(job), "profiler 0")
                 self.end(job)
