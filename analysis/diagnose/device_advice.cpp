@@ -37,7 +37,7 @@ std::string missing_on_tpu(const AdviceFacts& facts) {
 
 bool fill_blocks(const AdviceFacts& facts, Advice& advice) {
   const FailureFacts& figures = facts.failed.figures;
-  constexpr std::uint64_t far_too_much = 2;  // Of several stages there is one at least.
+  constexpr std::uint64_t far_too_much = 4;  // Fewer stages save a half or two thirds.
   if (figures.limit_bytes && figures.requested_bytes / far_too_much > *figures.limit_bytes) {
     advice.change = "a smaller dimension of the model that the kernel keeps whole (the head's, most often)";
     advice.why = fmt::format("It is {:.1f} times as much as there is; smaller blocks alone don't save so much.",
