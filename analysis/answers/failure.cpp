@@ -34,13 +34,15 @@ std::string details_text(const Diagnosis& diagnosis) {
   const auto& evidence = diagnosis.cause.evidence;
   for (const auto& [key, value] : row.details) {
     const std::string words = key + ": " + value;
-    const bool is_said =
-        std::any_of(evidence.begin(), evidence.end(), [&](const Evidence& one) { return one.text.starts_with(words); });
+    const bool is_said = std::any_of(evidence.begin(), evidence.end(),
+                                     [&](const Evidence& one) { return one.text.starts_with(words); }) ||
+                         (key == failure_detail::grows && diagnosis.cause.sentence.ends_with(value));
     constexpr std::string_view hidden[] = {
-        failure_detail::byte,      failure_detail::framework,    failure_detail::setting, failure_detail::platform,
-        failure_detail::suggested, failure_detail::killed_by,    failure_detail::killer,  failure_detail::exceeded,
-        failure_detail::part,      failure_detail::checkpointing, failure_detail::driver_memory,
-        failure_detail::torch_version, failure_detail::alone};
+        failure_detail::byte,          failure_detail::framework,     failure_detail::setting,
+        failure_detail::platform,      failure_detail::suggested,     failure_detail::killed_by,
+        failure_detail::killer,        failure_detail::exceeded,      failure_detail::part,
+        failure_detail::checkpointing, failure_detail::driver_memory, failure_detail::torch_version,
+        failure_detail::alone};
     const bool is_hidden = std::find(std::begin(hidden), std::end(hidden), key) != std::end(hidden) ||
                            key.starts_with("process ") || key == "this process";
     if (!is_hidden && !is_said) text += (text.empty() ? "" : "; ") + words;

@@ -324,6 +324,8 @@ bool fill_ggml(const AdviceFacts& facts, Advice& advice) {
     // Half of the KV cache would make room.
     if (facts.failed.account && facts.failed.account->cache_bytes / 2 >= facts.failed.figures.requested_bytes)
       advice.change = fmt::format("a KV cache of 8 bits ({}), {}", names.cache, advice.change);
+    if (facts.failed.detail("flash_attn") == "0")
+      advice.change = fmt::format("flash attention (-fa), {}", advice.change);
     advice.why =
         "The weights and the KV cache are there; these buffers grow with the batch, and without flash attention "
         "also with the context.";

@@ -275,6 +275,13 @@ const tests::WildText program_texts[] = {
      "unknown",
      {"1. XLA_PYTHON_CLIENT_MEM_FRACTION=.90"},
      {"TF_BFC_MEMORY_DUMP"}},
+    {"llama.cpp without flash attention",
+     "llama_context: flash_attn    = 0\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 18000.00 MiB on device "
+     "0: "
+     "cudaMalloc failed: out of memory\nggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 18874368000\n",
+     "unknown",
+     {"1. flash attention (-fa), a smaller batch (-ub)"},
+     {}},
 };
 
 class WildProgramTexts : public testing::TestWithParam<tests::WildText> {};

@@ -61,10 +61,19 @@ constexpr EngineWords engine_words[] = {
 static_assert(std::size(engine_words) <= 64);
 
 // Their values are numbers. Commands write '-' for '_'.
-constexpr std::string_view setting_names[] = {
-    "gpu_memory_utilization", "mem_fraction_static", "free_gpu_memory_fraction", "cuda_memory_fraction",
-    "max_num_seqs",           "max_model_len",       "max_num_batched_tokens",   "max_batch_prefill_tokens",
-    "max_batch_total_tokens", "batch_size",          "max_running_requests",     "XLA_PYTHON_CLIENT_MEM_FRACTION"};
+constexpr std::string_view setting_names[] = {"gpu_memory_utilization",
+                                              "mem_fraction_static",
+                                              "free_gpu_memory_fraction",
+                                              "cuda_memory_fraction",
+                                              "max_num_seqs",
+                                              "max_model_len",
+                                              "max_num_batched_tokens",
+                                              "max_batch_prefill_tokens",
+                                              "max_batch_total_tokens",
+                                              "batch_size",
+                                              "max_running_requests",
+                                              "XLA_PYTHON_CLIENT_MEM_FRACTION",
+                                              "flash_attn"};
 
 bool is_at(std::string_view text, std::size_t at, std::string_view name) {
   if (text.size() - at < name.size() || (at > 0 && is_letter(text[at - 1]))) return false;
@@ -75,7 +84,7 @@ bool is_at(std::string_view text, std::size_t at, std::string_view name) {
 
 // "=0.95", " 0.95", "': '0.95'".
 std::string_view value_at(std::string_view text) {
-  constexpr std::size_t gap_max = 5;
+  constexpr std::size_t gap_max = 8;
   for (const std::string_view word : {" is", " of", " to"})
     if (text.starts_with(word)) text.remove_prefix(word.size());
   const std::size_t gap = text.find_first_not_of("=: '\"(");

@@ -77,6 +77,8 @@ constexpr std::size_t line_bytes_max = std::size_t{4} << 20;     // A longer lin
 constexpr std::uint64_t words_bytes = std::uint64_t{256} << 10;  // Of the beginning, every line is looked at for words.
 // What somebody pasted, and not a whole log.
 constexpr std::uint64_t pasted_bytes = std::uint64_t{16} << 10, pasted_lines = 120;
+// Of longer texts, what they say in words or print without a wording isn't read.
+constexpr std::uint64_t readings_bytes = std::uint64_t{64} << 10;
 constexpr std::size_t look_behind = std::size_t{64} << 10;  // What is kept for tracebacks.
 constexpr std::size_t traceback_bytes_max = std::size_t{32} << 10;
 constexpr std::size_t trimmed_at = std::size_t{256} << 10;
@@ -111,7 +113,7 @@ void LogReader::feed(std::string_view bytes) {
 void LogReader::read_until(std::size_t limit) {
   const std::string_view text = std::string_view(buffer_).substr(0, limit);
   if (buffer_byte_ + at_ < words_bytes) words_.look(text.substr(at_));
-  if (buffer_byte_ + at_ < pasted_bytes) {
+  if (buffer_byte_ + at_ < readings_bytes) {
     note_growth(findings_, text.substr(at_), line_);
     note_readings(findings_, text.substr(at_), line_);
   }
@@ -449,6 +451,10 @@ Findings LogReader::finish() {
   merge_findings(findings_);
   findings_.largest_process = status_.largest_process();
   findings_.series = status_.finish();
+  if (buffer_byte_ + buffer_.size() > readings_bytes) {
+    findings_.readings.clear();
+    findings_.growths.clear();
+  }
   std::erase_if(findings_.readings, [](const ReadingsInText& one) { return text_from_readings(one).empty(); });
   std::stable_partition(findings_.readings.begin(), findings_.readings.end(), changes);
   return std::move(findings_);
