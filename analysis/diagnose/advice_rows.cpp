@@ -123,8 +123,7 @@ bool fill_expandable(const AdviceFacts& facts, Advice& advice) {
       advice.change = "the largest input first, inputs of one size, or a newer PyTorch";
       advice.why =
           "What the pool keeps of smaller inputs can't be joined. PyTorch 1.10 and later have max_split_size_mb, 2.1 "
-          "and "
-          "later expandable_segments.";
+          "and later expandable_segments.";
       advice.price.clear();
       return true;
     }
@@ -297,8 +296,7 @@ constexpr AdviceRow advice_rows[] = {
      "", rule, false, fill_leak},
     {"told_growth", any_framework, set_of(Cause::unknown),
      "what keeps memory from one step or request to the next: a newer version of the program, or unloading and "
-     "restarting "
-     "it from time to time",
+     "restarting it from time to time",
      "With each there was less left, so a smaller setting only delays it.", "", rule, false, is_of_told_growth},
     {"fraction", jax, full_memory, "", "", "", rule, true, fill_fraction},
     {"unified", jax, any_cause, "a larger XLA_PYTHON_CLIENT_MEM_FRACTION (4.0, for example)",
@@ -383,8 +381,7 @@ constexpr AdviceRow advice_rows[] = {
      "It takes more devices.", rule, false, is_of_hbm},
     {"blocks", set_of(Framework::kernel), any_cause,
      "smaller block sizes, or a smaller num_stages, in the kernel's configuration; a newer version of the program may "
-     "have one "
-     "for this GPU",
+     "have one for this GPU",
      "A kernel's shared memory grows with both.", "The kernel may become slower.", rule, false, fill_blocks},
     {"vllm", set_of(Framework::vllm), any_cause & ~set_of(Cause::held_elsewhere),
      "a smaller --max-model-len, or more GPUs (--tensor-parallel-size)", "Either needs less memory on each GPU.",
@@ -425,9 +422,7 @@ constexpr AdviceRow advice_rows[] = {
      "torch.cuda.set_per_process_memory_fraction() in PyTorch, TF_FORCE_GPU_ALLOW_GROWTH=true in TensorFlow",
      "Libraries allocate outside of the framework's pool: a smaller pool leaves them more.",
      "The pool becomes smaller, so less memory is left for arrays.", rule, false, is_of_unknown},
-    {"named", set_of(Framework::named, Framework::rmm), any_cause & ~set_of(Cause::pool_limit), "", "", "", rule, false,
-     fill_named},
-    {"named", set_of(Framework::named), set_of(Cause::pool_limit), "", "", "", rule, false, fill_named},
+    {"named", set_of(Framework::named, Framework::rmm), any_cause, "", "", "", rule, false, fill_named},
     {"paddle_fraction", set_of(Framework::paddle), any_cause,
      "fewer processes on the GPU, or another GPU (CUDA_VISIBLE_DEVICES)",
      "Each process has a pool of its own; a smaller FLAGS_fraction_of_gpu_memory_to_use makes it smaller.", "", rule,

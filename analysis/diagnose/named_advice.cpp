@@ -61,6 +61,7 @@ bool fill_named(const AdviceFacts& facts, Advice& advice) {
     return allocator.find(each.allocator) != std::string::npos;
   });
   if (row == std::end(named_rows)) return false;
+  if (facts.failed.framework == Framework::rmm && facts.cause == Cause::pool_limit) return false;  // Said above.
   const bool is_at_limit = facts.failed.figures.limit_bytes && !row->change_at_limit.empty();
   advice.change = is_at_limit ? row->change_at_limit : row->change;
   advice.why = is_at_limit && !row->why_at_limit.empty() ? row->why_at_limit : row->why;

@@ -113,10 +113,7 @@ void LogReader::feed(std::string_view bytes) {
 void LogReader::read_until(std::size_t limit) {
   const std::string_view text = std::string_view(buffer_).substr(0, limit);
   if (buffer_byte_ + at_ < words_bytes) words_.look(text.substr(at_));
-  if (buffer_byte_ + at_ < readings_bytes) {
-    note_growth(findings_, text.substr(at_), line_);
-    note_readings(findings_, text.substr(at_), line_);
-  }
+  if (buffer_byte_ + at_ < readings_bytes) note_words(findings_, text.substr(at_), line_);
   while (at_ < limit) {
     const bool goes_on = std::exchange(may_go_on_, false) && !is_entry(text.substr(at_));
     if (looked_at_ == 0 && !goes_on) {

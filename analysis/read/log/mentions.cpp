@@ -212,10 +212,16 @@ void note_readings_of_line(Findings& findings, std::string_view text, std::uint6
 
 }  // namespace
 
-void note_readings(Findings& findings, std::string_view lines, std::uint64_t first_line) {
+void note_words(Findings& findings, std::string_view lines, std::uint64_t first_line) {
+  constexpr std::size_t growths_max = 3;
   for (std::uint64_t line = first_line; !lines.empty(); ++line) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
     const std::string_view text = lines.substr(0, end);
+    if (findings.growths.size() < growths_max)
+      if (auto growth = growth_of(text)) {
+        growth->line = line;
+        findings.growths.push_back(*std::move(growth));
+      }
     note_readings_of_line(findings, text, line);
     if (text.find("MiB") != std::string_view::npos || text.find("GiB") != std::string_view::npos)
       note_mention(findings, text, line);
@@ -286,18 +292,6 @@ void note_mention(Findings& findings, std::string_view text, std::uint64_t line)
   };
   if (std::any_of(std::begin(units), std::end(units), has_size))
     findings.mentions.push_back({line, in_one_line(text, shown_max)});
-}
-
-void note_growth(Findings& findings, std::string_view lines, std::uint64_t first_line) {
-  constexpr std::size_t growths_max = 3;
-  for (std::uint64_t line = first_line; !lines.empty() && findings.growths.size() < growths_max; ++line) {
-    const std::size_t end = std::min(lines.find('\n'), lines.size());
-    if (auto growth = growth_of(lines.substr(0, end))) {
-      growth->line = line;
-      findings.growths.push_back(*std::move(growth));
-    }
-    lines.remove_prefix(std::min(end + 1, lines.size()));
-  }
 }
 
 }  // namespace hbmscope::log

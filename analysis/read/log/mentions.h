@@ -14,11 +14,9 @@ bool is_index(std::string_view text, std::size_t at);
 // Adds a line that speaks of memory if it has a size, up to three of them.
 void note_mention(Findings& findings, std::string_view text, std::uint64_t line);
 
-// Adds what lines say in words about growth: from one size to a larger one. `first_line`: the number of the first.
-void note_growth(Findings& findings, std::string_view lines, std::uint64_t first_line);
-
-// Adds the numbers that lines print after words about memory.
-void note_readings(Findings& findings, std::string_view lines, std::uint64_t first_line);
+// Adds what lines say in words about growth, from one size to a larger one, and the numbers that they print after words
+// about memory. `first_line`: the number of the first.
+void note_words(Findings& findings, std::string_view lines, std::uint64_t first_line);
 // "\"memory_usage\": 996.91 in line 3, 998.57 in line 37 (+1.66 over 35 readings)". Empty if there are too few.
 std::string text_from_readings(const ReadingsInText& readings);
 bool changes(const ReadingsInText& readings);

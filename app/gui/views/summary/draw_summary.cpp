@@ -76,11 +76,11 @@ void draw_what_is_missing(SummaryState& summary) {
 bool draw_log(const AppState& state, const ProfileView& view, SummaryState& summary, CommandQueue& commands) {
   const auto& trace = state.source()->trace;
   if (!trace || !is_of_log(*trace) || view.sample_count() > 0) return false;
+  Document all{.title = headline_of_log(*trace)};
   ImGui::PushFont(bold_font(), ImGui::GetStyle().FontSizeBase * 1.15F);
-  wrapped_text(headline_of_log(*trace));
+  wrapped_text(all.title);
   ImGui::PopFont();
   ImGui::Spacing();
-  Document all{.title = headline_of_log(*trace)};
   for (const NoteOfLog& note : notes_of_log(*trace)) {
     wrapped_text(std::string(note.lead) + note.text);
     all.add(Sentence{.lead = std::string(note.lead), .text = note.text});
