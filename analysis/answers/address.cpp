@@ -20,7 +20,7 @@ namespace {
 std::string event_text(const Stream& stream, std::uint64_t event, const std::optional<std::int64_t>& time_ns) {
   if (!time_ns) return fmt::format("event {}", event);
   return fmt::format("event {} ({})", event,
-                     text_from_value(clamped_difference(*time_ns, stream.first_time_ns()), "nanoseconds"));
+                     text_from_value(clamped_difference(*time_ns, stream.zero_ns()), "nanoseconds"));
 }
 
 Value since_start_value(const Stream& stream, const std::optional<std::int64_t>& time_ns) {
@@ -51,19 +51,13 @@ Table table_of_history(const Stream& stream, const AddressHistory& history, std:
   for (std::size_t i = first; i < all; ++i) {
     const HeldRow& row = history.rows[i];
     const bool ends = row.how != HeldEnd::lives, has_begin = row.event != HeldRow::no_event;
-    cells.push_back({value_of(std::string(history.now == i ? ">" : "")),
-                     row.size,
+    cells.push_back({value_of(std::string(history.now == i ? ">" : "")), row.size,
                      has_begin ? event_text(stream, row.event, row.begin_ns) : std::string("before the first event"),
-                     text_of_end(stream, row),
-                     own_line_value(definitions, row.stack),
-                     has_begin ? Value(row.event) : Value(),
-                     since_start_value(stream, row.begin_ns),
-                     row.address,
+                     text_of_end(stream, row), own_line_value(definitions, row.stack),
+                     has_begin ? Value(row.event) : Value(), since_start_value(stream, row.begin_ns), row.address,
                      row.requested == wire::unknown_bytes ? Value() : Value(row.requested),
-                     std::string(name_of_end(row.how)),
-                     ends ? Value(row.end_event) : Value(),
-                     since_start_value(stream, row.end_ns),
-                     history.now == i,
+                     std::string(name_of_end(row.how)), ends ? Value(row.end_event) : Value(),
+                     since_start_value(stream, row.end_ns), history.now == i,
                      value_of(std::string(definitions.text(row.tag)))});
   }
   const std::size_t shown = cells.size();
@@ -98,12 +92,11 @@ Table table_of_frames(const Definitions& definitions, std::uint32_t stack) {
   const std::size_t left_out = own.empty() ? 0 : all.size() - own.size();
   std::vector<std::vector<Value>> rows = own.empty() ? std::move(all) : std::move(own);
   const std::size_t shown = rows.size();
-  return for_readers({.columns = {{.title = "Allocated by, innermost frame first", .unit = Unit::code}},
-                      .rows = std::move(rows),
-                      .shown = shown,
-                      .foot = left_out == 0 ? ""
-                                            : text_from_count_of(left_out, "library frame") +
-                                                  " hidden; --json has all"});
+  return for_readers(
+      {.columns = {{.title = "Allocated by, innermost frame first", .unit = Unit::code}},
+       .rows = std::move(rows),
+       .shown = shown,
+       .foot = left_out == 0 ? "" : text_from_count_of(left_out, "library frame") + " hidden; --json has all"});
 }
 
 class AddressAnswer {
@@ -198,13 +191,13 @@ class AddressAnswer {
     if (facts.waste && *facts.waste > 0) text += fmt::format("Rounding waste {}. ", text_from_bytes(*facts.waste));
     if (block.is_pending()) text += "Freed by the program, but a device stream may still use it. ";
     if (block.tag != 0) text += fmt::format("Tag {}. ", definitions_of(found).text(block.tag));
-    text += is_old ? std::string("Allocated before the first event")
-                   : fmt::format("Allocated at event {}, age {}", block.event,
-                                 duration(facts.age_ns, facts.age_events));
+    text += is_old
+                ? std::string("Allocated before the first event")
+                : fmt::format("Allocated at event {}, age {}", block.event, duration(facts.age_ns, facts.age_events));
     if (!facts.end_event) return text + "; not freed before the end.";
     const auto events = is_old || !facts.age_events ? std::nullopt : std::optional(*facts.end_event - block.event);
-    return text + fmt::format("; freed at event {}, lifetime {}.", *facts.end_event,
-                              duration(facts.lifetime_ns, events));
+    return text +
+           fmt::format("; freed at event {}, lifetime {}.", *facts.end_event, duration(facts.lifetime_ns, events));
   }
 
   // What files without addresses have of it.
@@ -218,8 +211,8 @@ class AddressAnswer {
                                : definitions.heap(same.heap).has(wire::heap_flag::has_addresses)
                                    ? fmt::format("a block at {:#x}", block.address)
                                    : "an array";
-      part.add(Sentence{.text = fmt::format("By its size in {}{}: {}.", same.label,
-                                            doubt.empty() ? "" : " (" + doubt + ")", what)});
+      part.add(Sentence{
+          .text = fmt::format("By its size in {}{}: {}.", same.label, doubt.empty() ? "" : " (" + doubt + ")", what)});
       part.add(table_of_frames(definitions, block.stack));
     }
   }

@@ -163,7 +163,7 @@ class Digester {
     states[index_] = stream_.state_at(position);
     DigestMoment moment;
     moment.name = name;
-    if (stream_.has_times()) moment.since_start_ns = states[index_].time_ns() - stream_.first_time_ns();
+    if (stream_.has_times()) moment.since_start_ns = stream_.since_start_ns(states[index_].time_ns());
     moment.uses = uses_of(states[index_], counted_, sites_);
     for (HeapRow& row : compute_heap_rows(trace_, states))
       if (row.stream == index_ && counted_[row.heap] && (row.peak_in_use_bytes > 0 || row.pool_bytes.value_or(0) > 0)) {
@@ -176,7 +176,7 @@ class Digester {
   void note_curve(std::uint32_t heap) {
     for (const TimelineBucket& bucket : stream_.timeline(heap).buckets(0, stream_.end_position(), curve_points_max)) {
       if (digest_.curve.size() == curve_points_max) break;
-      const std::int64_t at = stream_.has_times() ? bucket.first_time_ns - stream_.first_time_ns()
+      const std::int64_t at = stream_.has_times() ? stream_.since_start_ns(bucket.first_time_ns)
                                                   : static_cast<std::int64_t>(bucket.first_position);
       digest_.curve.push_back({at, bucket.most.in_use});
     }

@@ -117,7 +117,7 @@ std::vector<AttachedFacts> find_attached(const Trace& trace) {
     AttachedFacts& facts = all.emplace_back();
     facts.stream = i;
     facts.is_left_alone = is_left_alone;
-    facts.since_start_ns = clamped_difference((*mark).time_ns, stream.first_time_ns());
+    facts.since_start_ns = clamped_difference((*mark).time_ns, stream.zero_ns());
     facts.realtime_ns = stream.clocks().realtime_of((*mark).time_ns);
     const auto reported = find_reported(stream, *mark);
     if (reported) facts.held_bytes = reported->bytes;

@@ -218,7 +218,7 @@ std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<Str
       row.is_inexact = states[i].is_inexact(info.id);
       if (row.is_inexact && trace.streams[i].has_times())
         row.inexact_since_start_ns = std::max(
-            std::int64_t{0}, clamped_difference(states[i].inexact_since_ns(info.id), trace.streams[i].first_time_ns()));
+            std::int64_t{0}, clamped_difference(states[i].inexact_since_ns(info.id), trace.streams[i].zero_ns()));
     }
     find_what_pools_leave(std::span(rows).subspan(first));
   }

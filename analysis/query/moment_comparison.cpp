@@ -112,8 +112,8 @@ MatchingMoment find_time(const Stream& stream, const Stream& other, std::uint64_
   if (!stream.has_times() || !other.has_times())
     return {std::min(position, other.end_position()), position > other.end_position()};
   const std::int64_t since =
-      clamped_difference(std::max(stream.state_at(position).time_ns(), stream.first_time_ns()), stream.first_time_ns());
-  const std::int64_t then = clamped_sum(other.first_time_ns(), since);
+      clamped_difference(std::max(stream.state_at(position).time_ns(), stream.zero_ns()), stream.zero_ns());
+  const std::int64_t then = clamped_sum(other.zero_ns(), since);
   return {position == 0 ? 0 : other.position_of_time(then), then > other.last_time_ns()};
 }
 

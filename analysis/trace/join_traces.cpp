@@ -4,6 +4,7 @@
 #include <string>
 
 #include "analysis/model/clamped.h"
+#include "analysis/trace/common_zero.h"
 #include "analysis/trace/same_process.h"
 
 namespace hbmscope {
@@ -43,6 +44,7 @@ Trace join_traces(std::span<const std::shared_ptr<const Trace>> traces) {
   if (origins.size() == 1) joined.origin = *origins.begin();
   joined.producer = common_of(producers, "Several traces");
   joined.stream_processes = find_processes(joined);
+  share_zero(joined);
   return joined;
 }
 

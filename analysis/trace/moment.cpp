@@ -59,11 +59,13 @@ Moment moment_of_event(const Trace& trace, std::size_t stream, std::uint64_t pos
   moment.positions =
       trace.streams.size() == 1 ? end_positions(trace) : positions_at_time(trace, trace.streams[stream], time_ns);
   moment.positions[stream] = position;
+  moment.name = name;
+  moment.stream = stream;
+  if (trace.streams[stream].has_times()) moment.since_start_ns = trace.streams[stream].since_start_ns(time_ns);
   moment.text = fmt::format("{} (after {} of {}", name, position, text_from_places(trace.streams[stream]));
   if (trace.streams[stream].has_times())
-    moment.text +=
-        fmt::format(", {:.6f} s",
-                    (static_cast<double>(time_ns) - static_cast<double>(trace.streams[stream].first_time_ns())) / 1e9);
+    moment.text += fmt::format(
+        ", {:.6f} s", (static_cast<double>(time_ns) - static_cast<double>(trace.streams[stream].zero_ns())) / 1e9);
   moment.text += time_of_day(trace.streams[stream], time_ns) + ")";
   return moment;
 }
@@ -175,10 +177,13 @@ Result<Moment> find_moment(const Trace& trace, std::size_t stream_index, std::ui
     return Failure(refusal(
         fmt::format("there is no event {}: the trace has {}, including markers", position, stream.end_position()),
         "Use one of them, or a time."));
-  if (trace.streams.size() > 1)
-    return moment_of_event(trace, stream_index, position, time_at(stream, position),
-                           fmt::format("stream {}", stream_index + 1));
   Moment moment;
+  if (trace.streams.size() > 1) {
+    moment = moment_of_event(trace, stream_index, position, time_at(stream, position),
+                             fmt::format("stream {}", stream_index + 1));
+    moment.name.clear();
+    return moment;
+  }
   moment.positions = {position};
   moment.text = fmt::format("after {} of {}", position, text_from_places(stream));
   return moment;
@@ -219,12 +224,13 @@ Result<Moment> find_moment(const Trace& trace, std::string_view text) {
   Moment moment;
   if (text.empty() || text == "end") {
     moment.positions = end_positions(trace);
-    moment.text = "the end";
+    moment.text = moment.name = "the end";
     return moment;
   }
   if (text == "start") {
     moment.positions.assign(trace.streams.size(), 0);
     moment.text = "the start, before the first event";
+    moment.name = "the start";
     return moment;
   }
   if (text == "peak") return find_peak(trace);
@@ -248,12 +254,11 @@ Result<Moment> find_moment(const Trace& trace, std::string_view text) {
         "the name of a marker."));
   if (std::none_of(trace.streams.begin(), trace.streams.end(), [](const Stream& s) { return s.has_times(); }))
     return Failure(refusal("this file has no times", "Name an event: --at '#4711'."));
-  // Times are relative to the stream that began first.
-  const Stream* reference = &trace.streams.front();
-  for (const Stream& stream : trace.streams)
-    if (time_on(stream, stream.first_time_ns(), *reference) < reference->first_time_ns()) reference = &stream;
-  const std::int64_t time_ns = clamped_sum(reference->first_time_ns(), *since);
+  const auto reference =
+      std::find_if(trace.streams.begin(), trace.streams.end(), [](const Stream& s) { return s.has_times(); });
+  const std::int64_t time_ns = clamped_sum(reference->zero_ns(), *since);
   moment.positions = positions_at_time(trace, *reference, time_ns);
+  moment.since_start_ns = *since;
   const bool has_unit = text.find_first_not_of("0123456789.eE+-") != std::string_view::npos;
   moment.text =
       fmt::format("{}{} after the first event{}", text, has_unit ? "" : "s", time_of_day(*reference, time_ns));
@@ -262,7 +267,7 @@ Result<Moment> find_moment(const Trace& trace, std::string_view text) {
     if (stream.has_times()) last_ns = std::max(last_ns, time_on(stream, stream.last_time_ns(), *reference));
   if (time_ns > last_ns)
     moment.text += fmt::format(", after the last event, at {:.6f} s",
-                               static_cast<double>(clamped_difference(last_ns, reference->first_time_ns())) / 1e9);
+                               static_cast<double>(clamped_difference(last_ns, reference->zero_ns())) / 1e9);
   return moment;
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +20,11 @@
 namespace hbmscope {
 
 struct Moment {
-  std::vector<std::uint64_t> positions;  // By stream: the number of its events applied so far.
-  std::string text;                      // "the end (event 8,301, 2.41 s)"
+  std::vector<std::uint64_t> positions;             // By stream: the number of its events applied so far.
+  std::string text;                                 // "the end (event 8,301, 2.41 s)"
+  std::string name = {};                            // "the end", "the peak", "step 31"; empty for an event or a time.
+  std::optional<std::size_t> stream = {};           // Of which stream it is the peak or a failure.
+  std::optional<std::int64_t> since_start_ns = {};  // The instant, on the clock of all streams, where it is known.
 };
 
 // An out-of-memory: failures()[index] of that stream.

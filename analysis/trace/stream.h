@@ -169,10 +169,13 @@ class Stream {
   bool has_times() const { return has_.has_times; }
   std::int64_t first_time_ns() const { return has_.first_time_ns; }
   std::int64_t last_time_ns() const { return has_.last_time_ns; }
-  // Since the first event. It wraps, so that the sum with first_time_ns() is the time again, whatever a file says.
+  // Where the times that people read begin, on this stream's clock: at the first event of all streams whose clocks are
+  // related, so that 12.5 s is one instant on all ranks (common_zero.h). Without such streams: its own first event.
+  std::int64_t zero_ns() const { return has_.zero_ns.value_or(has_.first_time_ns); }
+  void set_zero(std::int64_t time_ns) { has_.zero_ns = time_ns; }
+  // It wraps, so that the sum with zero_ns() is the time again, whatever a file says.
   std::int64_t since_start_ns(std::int64_t time_ns) const {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(time_ns) -
-                                     static_cast<std::uint64_t>(first_time_ns()));
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(time_ns) - static_cast<std::uint64_t>(zero_ns()));
   }
   // After all events. Not on a version; use state_at() there.
   const StreamState& last_state() const { return growth_->last; }
@@ -220,6 +223,7 @@ class Stream {
     std::uint64_t keyframe_blocks = 0;  // How many of `blocks` belong to the source's keyframes.
     bool has_events = false, has_times = false;
     std::int64_t first_time_ns = 0, last_time_ns = 0;
+    std::optional<std::int64_t> zero_ns;
   };
   // Only the growing stream has this, not its versions.
   struct Growth {

@@ -163,6 +163,33 @@ TEST(Perfetto, streams_of_other_clocks_are_brought_on_one_axis) {
       points_of(trace));
 }
 
+TEST(CommonZero, a_time_is_one_instant_in_all_streams_whose_clocks_are_related) {
+  Trace trace;
+  const std::uint64_t day = 1'795'267'211'000'000'000;
+  add_stream(trace, 7'000'000, {{5'000'000, day, 0}}, 8'000'000);        // 2 and 3 ms after that instant.
+  add_stream(trace, 901'000'000, {{900'000'000, day, 0}}, 904'000'000);  // 1 and 4 ms.
+  add_stream(trace, 50'000'000'000, {}, 50'003'000'000);                 // Related to none.
+  share_zero(trace);
+  EXPECT_EQ(1'000'000, trace.streams[0].since_start_ns(7'000'000));
+  EXPECT_EQ(0, trace.streams[1].since_start_ns(901'000'000));
+  EXPECT_EQ(0, trace.streams[2].since_start_ns(50'000'000'000));
+  const auto peak = find_moment(trace, 0, 2);  // 3 ms after the instant, 2 after the first event of all.
+  ASSERT_TRUE(peak);
+  EXPECT_EQ(2'000'000, peak->since_start_ns);
+  EXPECT_EQ(1U, peak->positions[1]) << "the other stream's second event is a millisecond later";
+  const auto typed = find_moment(trace, "2ms");
+  ASSERT_TRUE(typed);
+  EXPECT_EQ((std::vector<std::uint64_t>{2, 1}), (std::vector<std::uint64_t>{typed->positions[0], typed->positions[1]}));
+}
+
+TEST(CommonZero, streams_without_clock_records_share_one_if_their_times_overlap) {
+  Trace trace;
+  add_stream(trace, 5'000, {}, 9'000);
+  add_stream(trace, 6'000, {}, 8'000);
+  share_zero(trace);
+  EXPECT_EQ(1'000, trace.streams[1].since_start_ns(6'000));
+}
+
 TEST(Perfetto, a_stream_whose_clock_nobody_knows_has_an_axis_of_its_own_and_says_so) {
   Trace trace;
   add_stream(trace, 7'000'000, {{5'000'000, 1'795'267'211'000'000'000, 0}}, 8'000'000);

@@ -228,17 +228,6 @@ TEST_F(TimelineView, what_has_no_room_is_said) {
   });
 }
 
-TEST(MomentPhrase, thousands_of_events_are_set_apart) {
-  Moment moment;
-  moment.text = "after 9999998 of 10000000 events";
-  EXPECT_EQ("after 9,999,998 of 10,000,000 events", gui::phrase_of(moment));
-  moment.text = "the peak (after 1234 of 56789 events and marks, 0.000123 s, 2026-11-21 13:20:11.123456 UTC)";
-  EXPECT_EQ("at the peak (after 1,234 of 56,789 events and marks, 0.000123 s, 2026-11-21 13:20:11.123456 UTC)",
-            gui::phrase_of(moment));
-  moment.text = "1500ms after the first event, 2026-11-21 13:20:11.123456 UTC";
-  EXPECT_EQ("at " + moment.text, gui::phrase_of(moment));
-}
-
 TEST_F(TimelineView, rows_of_import_that_only_count_have_a_meaning) {
   const std::string file = write_trace();
   run([&](ImGuiTestContext& hand) {
@@ -300,7 +289,14 @@ TEST_F(TimelineView, what_the_pool_costs_is_a_picture_that_selects_a_time) {
     hand.MouseClick();
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_NE(before, state().position().at);
-    EXPECT_NEAR(53, static_cast<double>(state().answers().moment.value->moment.positions.front()), 12);
+    const std::uint64_t position = state().answers().moment.value->moment.positions.front();
+    EXPECT_NEAR(53, static_cast<double>(position), 12);
+    // The figures beside the cursor are those at the cursor, also between two columns of the picture.
+    commands().push(gui::CommandId::next_event);
+    ASSERT_TRUE(wait_until(hand, [&] {
+      const auto& here = state().answers().pool_costs_here.value;
+      return here && here->times.size() == 1 && here->times.front().position == position + 1;
+    }));
   });
 }
 

@@ -2,6 +2,7 @@
 #include "app/gui/core/answer_bar.h"
 
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -107,8 +108,25 @@ TEST_F(AnswerBarTest, without_a_failure_it_is_the_peak) {
   open(trace);
   EXPECT_FALSE(bar().is_failure);
   EXPECT_TRUE(bar().title.starts_with("Peak 60.0 MiB of 100 MiB on ")) << bar().title;
-  EXPECT_EQ("Nothing failed.", bar().sentence);
+  EXPECT_EQ("No failures.", bar().sentence);
   EXPECT_EQ("top: forward train.py:10 60.0 MiB (100 %)", bar().chips.front().words);
+}
+
+TEST_F(AnswerBarTest, no_failure_is_said_only_where_one_could_be_seen) {
+  test::SmallTrace listed;
+  listed.list(0x1000000, 100 * mib, {{0x1000000, 0x1000000 + 30 * mib}});
+  open(listed);
+  EXPECT_EQ("The file has no events, so a failure could not be seen.", bar().sentence);
+}
+
+TEST_F(AnswerBarTest, a_recording_that_was_cut_off_says_so_instead_of_no_failure) {
+  test::SmallTrace trace;
+  fill(trace);
+  const std::string path = (home_ / "cut.hbm").string();
+  trace.write(path);
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 8);
+  give(Command(command::open_paths, {path}));
+  EXPECT_EQ("The recording is incomplete: what came after its end is unknown.", bar().sentence);
 }
 
 TEST_F(AnswerBarTest, a_failure_of_another_heap_is_what_it_speaks_of) {

@@ -9,6 +9,7 @@
 #include "app/gui/core/answer_bar.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/core/app.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/views/device_cards/device_cards.h"
 #include "tests/gui_core/small_trace.h"
 #include "tests/gui_core/test_home.h"
@@ -144,6 +145,62 @@ TEST_F(Consistency, all_views_say_the_same_of_a_time_a_device_and_a_filter) {
           expect_one_scope();
           if (HasFatalFailure()) return;
         }
+}
+
+// Two ranks whose clocks show other figures, the second of which began later: one moment has one time in both.
+TEST_F(Consistency, ranks_have_one_clock) {
+  constexpr std::int64_t day = 1'795'267'211'000'000'000, later = 2'000'000;
+  std::vector<std::string> paths;
+  for (const bool is_second : {false, true}) {
+    test::SmallTrace trace;
+    trace.fact("rank", is_second ? "1" : "0");
+    trace.fact("pid", is_second ? "11" : "10");
+    trace.tell_time(day + (is_second ? later : 0));
+    trace.region(first_device, 200 * mib);
+    for (std::uint64_t i = 0; i < 40; ++i) trace.alloc(first_device + i * 4 * mib, (is_second ? 4 : 2) * mib, "a");
+    paths.push_back((home_ / (is_second ? "b.hbm" : "a.hbm")).string());
+    trace.write(paths.back());
+  }
+  give(Command(command::open_as_one_job, paths));
+  ASSERT_EQ(2U, state().source()->trace->streams.size());
+  give(Command(command::set_moment, "peak"));
+  const auto peak = drawn_moment(state());
+  ASSERT_EQ(1U, peak->moment.stream) << "of the second rank, which is the larger one";
+  EXPECT_GE(peak->moment.since_start_ns, later);
+  std::string times[2];
+  for (const std::uint32_t rank : {1U, 0U}) {
+    give(Command(command::choose_heap, HeapKey{rank, 1}));
+    expect_one_heap();
+    const auto moment = drawn_moment(state());
+    EXPECT_EQ(peak->moment.since_start_ns, moment->stream({rank, 1}).since_start_ns(moment->time_ns({rank, 1})));
+    times[rank] = phrase_of(*moment, {rank, 1});
+  }
+  const std::string time = text_from_moment_ns(*peak->moment.since_start_ns);
+  EXPECT_TRUE(times[1].starts_with("at the peak (" + time + ", event ")) << times[1];
+  EXPECT_TRUE(times[0].starts_with("at " + time + " (event ")) << "it is not the peak of this rank: " << times[0];
+}
+
+// Zoomed in, a jump moves the span and not the cursor out of it; panning by hand is left alone.
+TEST_F(Consistency, the_cursor_is_in_view_after_every_jump) {
+  const TimelineSpan whole = answers().timeline.value->whole;
+  const TimelineSpan zoomed{0, whole.length() / 20};
+  give(Command(command::set_moment, "#1"));
+  give(Command(command::show_span, zoomed));
+  const auto is_in_view = [&] {
+    const auto moment = drawn_moment(state());
+    const HeapKey heap = choose_heap(*moment->trace, state().position().heap);
+    const std::int64_t at = moment->stream(heap).since_start_ns(moment->time_ns(heap));
+    const TimelineSpan span = state().position().span;
+    return span.length() == zoomed.length() && span.begin <= at && at <= span.end;
+  };
+  for (const CommandId jump : {CommandId::go_to_peak, CommandId::next_failure, CommandId::go_to_end}) {
+    give(Command(command::set_moment, "start"));
+    EXPECT_TRUE(is_in_view());
+    give(jump);
+    EXPECT_TRUE(is_in_view()) << info_of(jump).title;
+  }
+  give(Command(command::show_span, zoomed));
+  EXPECT_EQ(zoomed, state().position().span) << "panned by hand, with the cursor outside";
 }
 
 TEST_F(Consistency, the_answer_bar_has_the_figures_of_the_failure) {

@@ -70,6 +70,12 @@ void SmallTrace::list(std::uint64_t address, std::uint64_t size, const std::vect
   EXPECT_EQ(0U, writer.list_heap(heap_, {&region, 1}, live, tick()));
 }
 
+void SmallTrace::tell_time(std::int64_t realtime_ns) {
+  wire::ClockRecord record;
+  record.realtime_ns = realtime_ns;
+  writer.add(record, tick());
+}
+
 void SmallTrace::request_free(std::uint64_t address) {
   EXPECT_TRUE(writer.free_requested(heap_, address, 0, 0, tick()));
 }

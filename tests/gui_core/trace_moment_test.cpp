@@ -286,6 +286,10 @@ TEST_F(TraceMoments, what_is_free_and_why_it_failed_are_answered) {
   EXPECT_EQ("largest request so far 50.0 MiB, which failed: does not fit", largest_request_text(free, before, 50 * mib))
       << "what is refused at the moment is the largest so far";
   EXPECT_EQ("", largest_request_text(free, nullptr, std::nullopt));
+  const LargestRequest earlier{1, 60 * mib, false};
+  EXPECT_EQ("largest request so far 60.0 MiB: does not fit without growing the pool",
+            largest_request_text(free, &earlier, std::nullopt))
+      << "it was granted once, and the pool may grow again";
 }
 
 TEST_F(TraceMoments, line_of_code_keeps_its_color_when_the_moment_moves) {

@@ -17,6 +17,7 @@
 #include "analysis/read/nsys/database.h"
 #include "analysis/read/nsys/memory_events.h"
 #include "analysis/read/trace_content.h"
+#include "analysis/trace/common_zero.h"
 #include "analysis/trace/trace_writer.h"
 #include "analysis/units/ascii.h"
 
@@ -308,6 +309,7 @@ Trace trace_from_nsys(const Export& exported, const std::string& name, std::uint
     for (const ImportStatistic& row : written.import.rows())
       trace->import.add(row.name, row.severity, row.count, row.remedy, row.example);
   }
+  share_zero(*trace);
   report(exported, counts, trace->import);
   return std::move(*trace);
 }

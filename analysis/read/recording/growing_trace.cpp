@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "analysis/trace/common_zero.h"
+
 namespace hbmscope {
 namespace {
 
@@ -76,6 +78,7 @@ std::shared_ptr<const Trace> GrowingTrace::version() const {
   version->format = trace_.format;
   version->origin = trace_.origin;
   for (const Stream& stream : trace_.streams) version->streams.push_back(stream.version());
+  share_zero(*version);
   name_producer(*version);
   return version;
 }
@@ -85,6 +88,7 @@ void GrowingTrace::end_job() {
 }
 
 Trace GrowingTrace::finish() {
+  share_zero(trace_);
   name_producer(trace_);
   return std::move(trace_);
 }

@@ -11,9 +11,9 @@
 
 #include "allocator/emulated/accounts/accounts.h"
 #include "analysis/read/json_fields.h"
+#include "analysis/units/exit_text.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
-#include "app/cli/jobs/child_process.h"
 #include "app/cli/dry_run/dry_run.h"
 
 namespace hbmscope::cli {
@@ -81,12 +81,6 @@ std::vector<ProcessReport> read_reports(const std::string& folder) {
   std::sort(reports.begin(), reports.end(),
             [](const ProcessReport& a, const ProcessReport& b) { return a.pid < b.pid; });
   return reports;
-}
-
-std::string text_from_exit(int code) {
-  if (code <= 128 || code >= 128 + NSIG) return fmt::format("exit code {}", code);
-  return fmt::format("killed by {}{}", name_of_signal(code - 128),
-                     code == 128 + SIGKILL ? "; perhaps the host's memory ran out" : "");
 }
 
 bool is_interruption(int code) {

@@ -14,8 +14,6 @@ namespace hbmscope::cli {
 
 int exit_code_from(int status);  // From waitpid(): as in a shell, 128 + the signal that ended it.
 
-std::string name_of_signal(int signal);  // "SIGSEGV"; "signal 40".
-
 inline constexpr std::size_t child_output_bytes_max = std::size_t{16} << 20;
 struct ChildOutput {
   std::string text;   // Its standard output; what is beyond child_output_bytes_max is cut off.

@@ -18,9 +18,9 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "analysis/units/exit_text.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
-#include "app/cli/jobs/child_process.h"
 #include "app/cli/export/output_file.h"
 #include "app/cli/terminal.h"
 #include "collector/link/meeting_place.h"

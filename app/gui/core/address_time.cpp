@@ -176,7 +176,7 @@ std::optional<AddressTime> compute_address_time(const Stream& stream, const Addr
   AddressTime picture;
   picture.query = query;
   picture.has_times = stream.has_times();
-  picture.first_time_ns = picture.has_times ? stream.first_time_ns() : 0;
+  picture.first_time_ns = picture.has_times ? stream.zero_ns() : 0;
   if (query.span.empty()) picture.query.span = whole_span_of(stream);
   if (control != nullptr) {
     const StreamPositions positions = positions_of(stream, picture.query.span);

@@ -7,6 +7,7 @@
 #include "analysis/answers/dry_run.h"
 #include "analysis/answers/failure.h"
 #include "analysis/query/log_headline.h"
+#include "analysis/units/exit_text.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/core/copy_as_command.h"
@@ -109,14 +110,34 @@ AnswerBar bar_of_failure(const AppState& state, const HeadlineAnswer& answer) {
   return bar;
 }
 
+// What is known of a job of which no failure is recorded.
+std::string text_without_failure(const Source& source) {
+  if (source.live) return "No failures.";
+  if (source.ended && source.ended->exit_code) {
+    const std::int32_t code = *source.ended->exit_code;
+    if (code != 0) return "The job ended: " + text_from_exit(code) + ".";
+  } else if (source.ended) {
+    return source.ended->runs_on ? "No failures so far." : "No failure was seen; how the job ended is unknown.";
+  }
+  if (source.trace->import.count_of("not_finished") > 0)
+    return "The recording is incomplete: what came after its end is unknown.";
+  if (compute_event_counts(*source.trace).total == 0 && source.trace->origin == TraceOrigin::history)
+    return "The file has no events, so a failure could not be seen.";
+  return "No failures.";
+}
+
 AnswerBar bar_of_peak(const AppState& state, const HeadlineAnswer& answer) {
   AnswerBar bar;
   const Source& source = *state.source();
-  bar.title = "Peak " + text_from_bytes(answer.peak.in_use_bytes) +
-              (answer.peak_pool_bytes > 0 ? " of " + text_from_bytes(answer.peak_pool_bytes) : "") + " on " +
-              answer.heap_name;
-  if (answer.peak_since_start_ns) bar.title += " at " + text_from_moment_ns(*answer.peak_since_start_ns);
-  bar.sentence = source.live ? "Nothing has failed." : "Nothing failed.";
+  // The answer about a running job is renewed now and then, but its peak is always that of the timeline.
+  const auto& drawn = state.answers().timeline.value;
+  const auto peak = source.live && drawn && drawn->heap == answer.heap ? drawn->peak : std::nullopt;
+  const bool is_newer = peak && peak->position != answer.peak.position;
+  bar.title = "Peak " + text_from_bytes(is_newer ? peak->bytes : answer.peak.in_use_bytes) +
+              (answer.peak_pool_bytes > 0 && !is_newer ? " of " + text_from_bytes(answer.peak_pool_bytes) : "") +
+              " on " + answer.heap_name;
+  if (answer.peak_since_start_ns && !is_newer) bar.title += " at " + text_from_moment_ns(*answer.peak_since_start_ns);
+  bar.sentence = text_without_failure(source);
   if (answer.peak.is_inexact) bar.sentence += " Events were lost, so the peak is not exact.";
   if (answer.outlook) {
     bar.sentence += " " + text_from_outlook(*answer.outlook);

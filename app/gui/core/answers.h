@@ -99,7 +99,7 @@ struct FreeAnswer {
   std::optional<FreeBlocks> free;          // Nothing if the source does not report regions.
   std::shared_ptr<const Document> device;  // All memory of its device. Null if a size is unknown.
 };
-// Why the pool is larger than what was requested, over the whole trace.
+// Why the pool is larger than what was requested: over the whole trace, or at the selected time alone.
 struct PoolCostsAnswer {
   std::shared_ptr<const Trace> trace;
   HeapKey heap;

@@ -113,6 +113,7 @@ bool App::Parts::update() {
     const ContextScope scope(state, i);
     changed = advance_play(state, std::chrono::steady_clock::now()) || changed;
     changed = follow_end(state) || changed;
+    changed = keep_moment_in_sight(state) || changed;
   }
   bookmarks.read_for_new_files();
   bookmarks.keep();

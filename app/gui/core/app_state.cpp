@@ -48,6 +48,13 @@ std::shared_ptr<const TraceMoment> ready_moment(const AppState& state) {
   return moment.key.at == state.position().at ? moment.value : nullptr;
 }
 
+std::shared_ptr<const TraceMoment> drawn_moment(const AppState& state) {
+  const auto& moment = state.answers().moment.value;
+  const auto& map = state.answers().heap_map;
+  const bool is_of_it = moment && map.value && map.value->moment->trace->files == moment->trace->files;
+  return is_of_it && map.pending() ? map.value->moment : moment;
+}
+
 std::shared_ptr<const TraceMoment> ready_pinned(const AppState& state) {
   const Answer<TraceMoment>& pinned = state.answers().pinned;
   const Source* source = state.source();

@@ -61,6 +61,14 @@ struct ContextNotes {
   // all.
   std::optional<std::int64_t> followed_length;
   bool follows_end = true;  // False: the user chose a span that does not reach the end.
+  // What was last shown; if only the time has changed since, the timeline moves to have it in view.
+  struct Sight {
+    MomentName at;
+    HeapKey heap;
+    TimelineSpan span;
+    friend bool operator==(const Sight&, const Sight&) = default;
+  };
+  std::optional<Sight> sight;
   // While the trace plays: the start of playing and the span of the axis that it plays.
   struct Play {
     std::chrono::steady_clock::time_point since;
@@ -147,6 +155,9 @@ struct AppState {
 // The live blocks at the selected time of a trace. Null while they are being computed: the answer then still belongs to
 // the previous time and must not be shown as the current one.
 std::shared_ptr<const TraceMoment> ready_moment(const AppState& state);
+// The time that all pictures and figures of a frame show: that of the heap map while its next one is computed. Null if
+// none is known.
+std::shared_ptr<const TraceMoment> drawn_moment(const AppState& state);
 std::shared_ptr<const TraceMoment> ready_pinned(const AppState& state);  // The same for the pinned time.
 std::shared_ptr<const TraceMoment> ready_moment_of(const AppState& state, std::size_t context);
 

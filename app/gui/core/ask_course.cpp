@@ -22,6 +22,11 @@ struct TimelineOptions {
   TimelineEffort effort = TimelineEffort::at_once;
   bool operator==(const TimelineOptions&) const = default;
 };
+struct CostsOptions {
+  HeapKey heap;
+  std::uint64_t position = 0;
+  bool operator==(const CostsOptions&) const = default;
+};
 struct FailureOptions {
   HeapKey heap;
   std::size_t index = 0;  // Index among the failures of the stream.
@@ -68,6 +73,21 @@ std::vector<std::uint64_t> positions_for_costs(const Trace& trace, HeapKey heap)
   return positions;
 }
 
+Computed<PoolCostsAnswer> pool_costs_at(const std::shared_ptr<const Trace>& trace, HeapKey heap,
+                                        const std::vector<std::uint64_t>& positions, Work& work) {
+  auto answer = std::make_shared<PoolCostsAnswer>();
+  answer->trace = trace;
+  answer->heap = heap;
+  auto found = compute_pool_costs(*trace, heap, positions, work);
+  if (work.cancelled) return Failure(cancelled_error());
+  if (found)
+    answer->times = std::move(*found);
+  else
+    answer->unknown = found.error().what;
+  const std::size_t bytes = 4096 + answer->times.size() * 512;
+  return {std::move(answer), bytes};
+}
+
 // A running job's steps would need another pass with each version; its growth is in the answer bar.
 void ask_steps(Answering& asking, HeapKey heap) {
   const Source* source = asking.state().source();
@@ -85,7 +105,7 @@ void ask_steps(Answering& asking, HeapKey heap) {
     for (std::size_t i = 0; i < events.size(); ++i) {
       const Step& one = found.begins[i];
       const std::int64_t at =
-          stream.has_times() ? one.time_ns - stream.first_time_ns() : static_cast<std::int64_t>(one.event);
+          stream.has_times() ? one.time_ns - stream.zero_ns() : static_cast<std::int64_t>(one.event);
       answer->steps.push_back({one.event, at, one.name, use[i]});
     }
     constexpr std::size_t at_start = 1, least_steps = 3;
@@ -262,20 +282,26 @@ void ask_pool_costs(Answering& asking) {
   const auto& known = asking.answers().pool_costs.value;
   if (source->live && known && known->heap == heap && events < 2 * asking.notes().answered_events.pool_costs) return;
   asking.notes().answered_events.pool_costs = events;
-  asking.ask(&Answers::pool_costs, {source->id, heap},
-             [trace = source->trace, heap](Work& work) -> Computed<PoolCostsAnswer> {
-               auto answer = std::make_shared<PoolCostsAnswer>();
-               answer->trace = trace;
-               answer->heap = heap;
-               auto found = compute_pool_costs(*trace, heap, positions_for_costs(*trace, heap), work);
-               if (work.cancelled) return Failure(cancelled_error());
-               if (found)
-                 answer->times = std::move(*found);
-               else
-                 answer->unknown = found.error().what;
-               const std::size_t bytes = 4096 + answer->times.size() * 512;
-               return {std::move(answer), bytes};
-             });
+  asking.ask(&Answers::pool_costs, {source->id, heap}, [trace = source->trace, heap](Work& work) {
+    return pool_costs_at(trace, heap, positions_for_costs(*trace, heap), work);
+  });
+}
+
+// The figures beside the cursor are exact. For a running job that is followed each version would be another replay of
+// everything; it has those of the picture's last time, which the view names.
+void ask_pool_costs_here(Answering& asking) {
+  const Source* source = asking.state().source();
+  const auto moment = ready_moment(asking.state());
+  const auto& course = asking.answers().pool_costs.value;
+  if (moment == nullptr || source == nullptr) return;
+  const bool follows = source->live && asking.position().is_at_end();
+  if (follows || !course || course->times.empty()) return asking.forget(&Answers::pool_costs_here);
+  const HeapKey heap = choose_heap(*moment->trace, asking.position().heap);
+  if (heap.empty()) return;
+  const std::uint64_t position = moment->position(heap);
+  asking.ask(
+      &Answers::pool_costs_here, {source->id, CostsOptions{heap, position}},
+      [trace = moment->trace, heap, position](Work& work) { return pool_costs_at(trace, heap, {position}, work); });
 }
 
 void ask_failure(Answering& asking) {

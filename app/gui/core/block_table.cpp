@@ -88,7 +88,7 @@ std::string blocks_sentence(const BlocksAnswer& answer) {
 
 TextTable table_from_blocks(const BlocksAnswer& answer, std::span<const std::uint32_t> rows) {
   TextTable table;
-  table.head = "Blocks " + phrase_of(answer.of->moment->moment) + ": " + blocks_sentence(answer) + ".";
+  table.head = "Blocks " + phrase_of(*answer.of->moment) + ": " + blocks_sentence(answer) + ".";
   for (const BlockColumn& column : block_columns())
     table.columns.push_back({std::string(column.title), column.is_number});
   for (const std::uint32_t row : rows) {

@@ -21,7 +21,7 @@ std::optional<BookmarkTime> time_of(const TraceMoment& moment, HeapKey heap) {
 
 std::string text_from_time(const Stream& stream, const BookmarkTime& time) {
   if (!stream.has_times()) return "event " + text_from_count(time.event);
-  return text_from_moment_ns(time.time_ns - stream.first_time_ns());
+  return text_from_moment_ns(time.time_ns - stream.zero_ns());
 }
 
 // The heap, if there are several.

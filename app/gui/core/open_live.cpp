@@ -44,6 +44,8 @@ WorkerPool::Finish OpenSources::end_live(const std::shared_ptr<ReadControl>& con
       const bool has_ended = has_flag(link::status_flag::job_has_ended);
       const bool was_let_go = has_flag(link::status_flag::is_attached);
       const std::uint64_t lost_events = source.live ? source.live->report.lost_events : 0;
+      const auto exit_code =
+          has_flag(link::status_flag::has_exit_code) ? std::optional(source.live->report.exit_code) : std::nullopt;
       source.live.reset();
       if (!content) {
         source.state = AnswerState::failed;
@@ -53,10 +55,10 @@ WorkerPool::Finish OpenSources::end_live(const std::shared_ptr<ReadControl>& con
       if (source.is_part()) renew_id(source);
       source.take(*content);
       source.ended = EndedLive{has_ended       ? "The job has ended."
-                               : was_let_go    ? "Detached: the job runs on, and what was seen of it stays here."
+                               : was_let_go    ? "Detached. The job keeps running; what was seen of it stays here."
                                : wrong.empty() ? "The observer has ended; the job may still run."
                                                : "The connection was lost: " + wrong + ".",
-                               lost_events};
+                               lost_events, was_let_go && !has_ended, exit_code};
       state_.window.notice = source.ended->words;
     });
   };

@@ -12,7 +12,7 @@ constexpr double seconds_most = 10, seconds_least = 3;
 
 // On the axis of TimelineSpan.
 std::int64_t axis_of(const Stream& stream, std::uint64_t position, std::int64_t time_ns) {
-  return stream.has_times() ? std::max<std::int64_t>(0, time_ns - stream.first_time_ns())
+  return stream.has_times() ? std::max<std::int64_t>(0, time_ns - stream.zero_ns())
                             : static_cast<std::int64_t>(position);
 }
 
@@ -62,7 +62,7 @@ void toggle_play(AppState& state) {
             axis_of(stream, range.value->to.positions[heap.stream], range.value->to_ns[heap.stream])};
   if (span.empty()) return;
   const double speed = static_cast<double>(span.length()) / seconds_for(stream, span);
-  const std::int64_t at = axis_of(stream, moment->position(heap), moment->state_of(heap).time_ns());
+  const std::int64_t at = axis_of(stream, moment->position(heap), moment->time_ns(heap));
   if (at > span.begin && at < span.end) span.begin = at;
   state.context().notes.play = {std::chrono::steady_clock::now(), span, heap, context.position.source,
                                 context.position.at};
@@ -82,7 +82,7 @@ bool advance_play(AppState& state, std::chrono::steady_clock::time_point now) {
     return true;
   }
   const auto moment = ready_moment(state);
-  if (moment == nullptr || context.answers.heap_map.pending()) return false;
+  if (moment == nullptr || context.answers.heap_map.pending() || context.answers.free.pending()) return false;
   const Stream& stream = moment->stream(play.heap);
   const double unit = stream.has_times() ? 1e9 : 1;
   const double passed = std::chrono::duration<double>(now - play.since).count() * context.play_speed * unit;
@@ -90,7 +90,7 @@ bool advance_play(AppState& state, std::chrono::steady_clock::time_point now) {
                               ? play.span.end
                               : play.span.begin + static_cast<std::int64_t>(passed);
   if (at == play.span.end) context.is_playing = false;
-  const std::uint64_t next = stream.has_times() ? stream.position_of_time(stream.first_time_ns() + at)
+  const std::uint64_t next = stream.has_times() ? stream.position_of_time(stream.zero_ns() + at)
                                                 : std::min(static_cast<std::uint64_t>(at), stream.end_position());
   if (next == moment->position(play.heap)) return !context.is_playing;
   play.at = position.at = MomentName(*moment->trace, play.heap.stream, next);
@@ -122,6 +122,30 @@ bool follow_end(AppState& state) {
   if (span == position.span) return false;
   position.span = span;
   return true;
+}
+
+bool keep_moment_in_sight(AppState& state) {
+  ViewPosition& position = state.context().position;
+  const auto moment = ready_moment(state);
+  if (moment == nullptr) return false;
+  const HeapKey heap = choose_heap(*moment->trace, position.heap);
+  if (heap.empty()) return false;
+  auto& sight = state.context().notes.sight;
+  const bool is_jump = sight && sight->at != position.at && sight->span == position.span;
+  bool has_moved = false;
+  if (const TimelineSpan span = position.span; is_jump && !span.empty()) {
+    const Stream& stream = moment->stream(heap);
+    const std::int64_t at = axis_of(stream, moment->position(heap), moment->time_ns(heap));
+    if (at < span.begin || at > span.end) {
+      const std::int64_t last = std::max<std::int64_t>(0, whole_span_of(stream).end - span.length());
+      const std::int64_t begin = std::clamp<std::int64_t>(at - span.length() / 2, 0, last);
+      position.span = {begin, begin + span.length()};
+      note_span(state, position.span);
+      has_moved = true;
+    }
+  }
+  sight = {position.at, heap, position.span};
+  return has_moved;
 }
 
 void note_span(AppState& state, TimelineSpan span) {

@@ -51,13 +51,12 @@ std::string_view why_no_history(const AppState& state) {
 
 std::string headline_of(const Source& source) {
   if (!source.trace) return source.summary->headline;
-  std::uint64_t peak = 0;
-  for (const Stream& stream : source.trace->streams) {
+  for (const Stream& stream : source.trace->streams)
     for (const FailureEvent& failure : stream.failures())
       if (failure.is_out_of_memory) return "out of memory: requested " + text_from_request(failure.requested_bytes);
-    for (std::uint32_t heap = 1; heap < stream.definitions().heaps().size(); ++heap)
-      peak = std::max(peak, stream.peak(heap).in_use_bytes);
-  }
+  // Of the heap that opens first, as the answer bar says.
+  const HeapKey heap = choose_heap(*source.trace, {});
+  const std::uint64_t peak = heap.empty() ? 0 : source.trace->streams[heap.stream].peak(heap.heap).in_use_bytes;
   if (peak == 0 && is_of_log(*source.trace)) return headline_of_log(*source.trace);
   return peak == 0 ? source.summary->headline : "peak " + text_from_bytes(peak) + " in use";
 }

@@ -128,6 +128,31 @@ std::string text_from_moment_ns(std::int64_t since_start_ns) {
   return fmt::format("{}:{:02}:{:04.1f}", minutes / 60, minutes % 60, seconds - static_cast<double>(minutes) * 60);
 }
 
+std::string phrase_of(const TraceMoment& moment, HeapKey heap) {
+  if (heap.empty())
+    heap.stream = moment.moment.stream ? static_cast<std::uint32_t>(*moment.moment.stream)
+                                       : choose_heap(*moment.trace, {}).stream;
+  const Stream& stream = moment.stream(heap);
+  const std::uint64_t position = moment.position(heap);
+  const bool is_of_stream = !moment.moment.stream || *moment.moment.stream == heap.stream;
+  const std::string name = is_of_stream ? moment.moment.name : std::string();
+  if (name == "the start" || name == "the end") return "at " + name;
+  std::string event = fmt::format("event {} of {}", exact_text_from_count(static_cast<std::int64_t>(position)),
+                                  exact_text_from_count(static_cast<std::int64_t>(stream.end_position())));
+  if (stream.has_times()) {
+    const std::string time =
+        text_from_moment_ns(std::max<std::int64_t>(0, stream.since_start_ns(moment.time_ns(heap))));
+    if (name.empty()) return fmt::format("at {} ({})", time, event);
+    event = time + ", " + event;
+  }
+  return name.empty() ? "at " + event : fmt::format("at {} ({})", name, event);
+}
+
+std::string short_phrase_of(const TraceMoment& moment, HeapKey heap) {
+  const std::string phrase = phrase_of(moment, heap);
+  return phrase.substr(0, phrase.find(" ("));
+}
+
 FrameKey frame_of_span(const HeapMapAnswer& answer, const HeapSpan& span) {
   if (span.kind != SpanKind::block) return {};
   return frame_of_stack(answer.moment->stream(answer.heap).definitions(),
@@ -193,7 +218,7 @@ std::string heap_sentence(const HeapMapAnswer& answer) {
             " more is kept by the driver's memory pools, free but not returned.";
   if (state.is_inexact(answer.heap.heap)) {
     const Stream& stream = answer.moment->stream(answer.heap);
-    const std::int64_t since_ns = clamped_difference(state.inexact_since_ns(answer.heap.heap), stream.first_time_ns());
+    const std::int64_t since_ns = clamped_difference(state.inexact_since_ns(answer.heap.heap), stream.zero_ns());
     text += " Inexact" +
             (stream.has_times() ? " since " + text_from_moment_ns(std::max<std::int64_t>(0, since_ns)) : "") +
             ": events were lost, or contradict each other.";

@@ -33,5 +33,10 @@ std::string address_text(std::uint64_t address);  // "0x7f3a14000000"
 
 // "1.204 s" since the first event of the stream, with 3 to 6 digits depending on the length.
 std::string text_from_moment_ns(std::int64_t since_start_ns);
+// "at the peak (29.705 s, event 7,630 of 13,166)", "at 12.5 s (event 26 of 106)": the end of a sentence about a heap at
+// this time. Time and event are those of the heap's own stream; the peak of another stream is only a time.
+// Without a heap: of the stream that the time is named after, else that of the heap shown first.
+std::string phrase_of(const TraceMoment& moment, HeapKey heap = {});
+std::string short_phrase_of(const TraceMoment& moment, HeapKey heap = {});  // Without the words in parentheses.
 
 }  // namespace hbmscope::gui

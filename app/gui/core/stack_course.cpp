@@ -63,7 +63,7 @@ class StackCourse::Walk {
 StackCourse::StackCourse(const Stream& stream, const StackQuery& query, TimelineSpan span)
     : query_(query),
       has_times_(stream.has_times()),
-      first_time_ns_(stream.has_times() ? stream.first_time_ns() : 0),
+      first_time_ns_(stream.has_times() ? stream.zero_ns() : 0),
       span_(span),
       buckets_(1) {}
 

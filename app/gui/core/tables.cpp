@@ -127,7 +127,7 @@ TextTable table_from_timeline(const TimelineColumns& timeline) {
 
 TextTable table_from_heap(const HeapMapAnswer& answer) {
   TextTable table;
-  table.head = "Heap " + phrase_of(answer.moment->moment) + ": " + heap_sentence(answer);
+  table.head = "Heap " + phrase_of(*answer.moment, answer.heap) + ": " + heap_sentence(answer);
   table.columns = {{"Address"}, {"Bytes", true}, {"Rounding", true}, {"State"}, {"Allocated by"}};
   const bool has_change = row_of(answer.spans.coloring).compares_with_pin;
   if (has_change) table.columns.push_back({"Change"});

@@ -193,7 +193,7 @@ void TimelineColumn::add(const TimelineColumn& later) {
 }
 
 TimelineSpan whole_span_of(const Stream& stream) {
-  return {0, stream.has_times() ? stream.last_time_ns() - stream.first_time_ns()
+  return {0, stream.has_times() ? stream.last_time_ns() - stream.zero_ns()
                                 : static_cast<std::int64_t>(stream.end_position())};
 }
 
@@ -204,8 +204,8 @@ TimelineSpan active_span_of(const Stream& stream, std::uint32_t heap) {
   const std::uint64_t least = stream.peak(heap).in_use_bytes / share_held;
   for (const TimelineBucket& bucket : stream.timeline(heap).buckets(0, stream.end_position(), buckets)) {
     if (bucket.most.in_use <= least) continue;
-    const std::int64_t begin = stream.has_times() ? bucket.first_time_ns - stream.first_time_ns()
-                                                  : static_cast<std::int64_t>(bucket.first_position);
+    const std::int64_t begin =
+        stream.has_times() ? bucket.first_time_ns - stream.zero_ns() : static_cast<std::int64_t>(bucket.first_position);
     if (begin < whole.length() / 5 * 2) return {};
     return {begin - (whole.end - begin) / 20, whole.end};
   }
@@ -215,8 +215,8 @@ TimelineSpan active_span_of(const Stream& stream, std::uint32_t heap) {
 StreamPositions positions_of(const Stream& stream, TimelineSpan span) {
   if (span == whole_span_of(stream)) return {0, stream.end_position()};
   if (!stream.has_times()) return {static_cast<std::uint64_t>(span.begin), static_cast<std::uint64_t>(span.end)};
-  return {stream.position_of_time(stream.first_time_ns() + span.begin - 1),
-          stream.position_of_time(stream.first_time_ns() + span.end)};
+  return {stream.position_of_time(stream.zero_ns() + span.begin - 1),
+          stream.position_of_time(stream.zero_ns() + span.end)};
 }
 
 bool is_exact(TimelineEffort effort, StreamPositions positions) {
@@ -231,7 +231,7 @@ std::optional<TimelineColumns> compute_timeline_columns(const Stream& stream, He
   TimelineColumns timeline;
   timeline.heap = heap;
   timeline.has_times = stream.has_times();
-  timeline.first_time_ns = timeline.has_times ? stream.first_time_ns() : 0;
+  timeline.first_time_ns = timeline.has_times ? stream.zero_ns() : 0;
   timeline.whole = whole_span_of(stream);
   timeline.span = span.empty() ? timeline.whole : span;
   timeline.span.end = std::min(timeline.span.end, timeline.whole.end);

@@ -74,7 +74,7 @@ std::string range_sentence(const RangeAnswer& answer) {
   const auto name_of = [&](const Moment& moment, const std::vector<std::int64_t>& times_ns) {
     if (timed == streams.end() || !moment.text.starts_with("after ")) return moment.text;
     const std::int64_t at_ns = times_ns[static_cast<std::size_t>(timed - streams.begin())];
-    return text_from_moment_ns(std::max<std::int64_t>(0, at_ns - timed->first_time_ns())) + " (" + moment.text + ")";
+    return text_from_moment_ns(std::max<std::int64_t>(0, at_ns - timed->zero_ns())) + " (" + moment.text + ")";
   };
   return "From " + name_of(answer.from, answer.from_ns) + " to " + name_of(answer.to, answer.to_ns) + ".";
 }
@@ -94,9 +94,11 @@ std::string largest_request_text(const FreeBlocks& free, const LargestRequest* b
   LargestRequest largest = before == nullptr ? LargestRequest() : *before;
   if (failing && *failing >= largest.bytes) largest = {0, *failing, true};
   if (before == nullptr && !failing) return {};
+  const char* verdict = largest.bytes <= free.largest_bytes() ? "fits"
+                        : largest.has_failed                  ? "does not fit"
+                                                              : "does not fit without growing the pool";
   return "largest request so far " + text_from_bytes(static_cast<std::int64_t>(largest.bytes)) +
-         (largest.has_failed ? ", which failed" : "") + ": " +
-         (largest.bytes <= free.largest_bytes() ? "fits" : "does not fit");
+         (largest.has_failed ? ", which failed" : "") + ": " + verdict;
 }
 
 TextTable table_from_address_time(const AddressTime& picture) {

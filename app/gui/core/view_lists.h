@@ -36,24 +36,25 @@ namespace hbmscope::gui {
 // The questions that views ask. X(type, name, phrase): ask_NAME(), declared in questions.h, computes Answers::NAME, a
 // value of the type; the phrase is what the user calls it. `struct` declares a type that is defined elsewhere. A frame
 // starts its questions in this order, since some use the answers to earlier ones.
-#define HBMSCOPE_QUESTIONS(X)                                                   \
-  X(struct HeadlineAnswer, headline, "the answer")                              \
-  X(struct HeapMapAnswer, heap_map, "the heap map")                             \
-  X(struct TimelineColumns, timeline, "the timeline")                           \
-  X(struct AddressTime, address_time, "addresses over time")                    \
-  X(struct RangeAnswer, range, "the range")                                     \
-  X(struct FreeAnswer, free, "free memory")                                     \
-  X(FreeHistory, free_history, "the history of fragmentation")                  \
-  X(struct PoolCostsAnswer, pool_costs, "what the pool costs")                  \
-  X(struct FailureAnswer, failure, "why it failed")                             \
-  X(struct WhatIfAnswer, what_if, "the replays under other settings")           \
-  X(struct SizesAnswer, sizes, "sizes and lifetimes")                           \
-  X(struct CompareAnswer, compare, "the changes")                               \
-  X(struct SideBySideAnswer, side_by_side, "the differences between the sides") \
-  X(struct BlocksAnswer, blocks, "the table of blocks")                         \
-  X(struct AddressAnswer, address, "the history of the address")                \
-  X(struct EventsAnswer, events, "the events")                                  \
-  X(log::LogExcerpt, log_lines, "the log")                                      \
+#define HBMSCOPE_QUESTIONS(X)                                                    \
+  X(struct HeadlineAnswer, headline, "the answer")                               \
+  X(struct HeapMapAnswer, heap_map, "the heap map")                              \
+  X(struct TimelineColumns, timeline, "the timeline")                            \
+  X(struct AddressTime, address_time, "addresses over time")                     \
+  X(struct RangeAnswer, range, "the range")                                      \
+  X(struct FreeAnswer, free, "free memory")                                      \
+  X(FreeHistory, free_history, "the history of fragmentation")                   \
+  X(struct PoolCostsAnswer, pool_costs, "what the pool costs")                   \
+  X(struct PoolCostsAnswer, pool_costs_here, "what the pool costs at this time") \
+  X(struct FailureAnswer, failure, "why it failed")                              \
+  X(struct WhatIfAnswer, what_if, "the replays under other settings")            \
+  X(struct SizesAnswer, sizes, "sizes and lifetimes")                            \
+  X(struct CompareAnswer, compare, "the changes")                                \
+  X(struct SideBySideAnswer, side_by_side, "the differences between the sides")  \
+  X(struct BlocksAnswer, blocks, "the table of blocks")                          \
+  X(struct AddressAnswer, address, "the history of the address")                 \
+  X(struct EventsAnswer, events, "the events")                                   \
+  X(log::LogExcerpt, log_lines, "the log")                                       \
   X(FilterValues, filter_values, "the values for the filter")
 
 // The same for questions about stacks. They begin after those above, once Answers::view is known, and get its key.

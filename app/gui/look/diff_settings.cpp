@@ -5,19 +5,10 @@
 #include <imgui.h>
 
 #include "app/gui/core/answers.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/look/drawing.h"
 
 namespace hbmscope::gui {
-namespace {
-
-// The name without the text in parentheses.
-std::string name_of_moment(const Moment& moment) {
-  const std::string phrase = phrase_of(moment);
-  return phrase.substr(0, phrase.find(" ("));
-}
-
-}  // namespace
-
 std::string setting_line(const SettingChange& setting) {
   return setting.key + ": " + text_from_setting(setting.baseline) + " > " + text_from_setting(setting.now);
 }
@@ -46,9 +37,9 @@ void draw_diff_settings(const AppState& state, const Look& look) {
       tooltip(lines);
     }
   }
-  const std::string moments = "now " + name_of_moment(now->moment) + ", baseline " + name_of_moment(baseline->moment);
+  const std::string moments = "now " + short_phrase_of(*now) + ", baseline " + short_phrase_of(*baseline);
   dim_text(moments);
-  tooltip("now " + phrase_of(now->moment) + "\nbaseline " + phrase_of(baseline->moment) +
+  tooltip("now " + phrase_of(*now) + "\nbaseline " + phrase_of(*baseline) +
           "\nWhere the time has a name (peak, end, oom, start), both files show it; else the baseline shows its peak.");
 }
 

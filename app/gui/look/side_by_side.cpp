@@ -7,6 +7,7 @@
 #include <imgui.h>
 
 #include "app/gui/core/answers.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/sources/trace_moment.h"
 
@@ -44,7 +45,8 @@ void draw_side_head(const Look& look, const AppState& state, CommandQueue& comma
   const Source* source = state.source();
   const auto& moment = state.answers().moment.value;
   std::string name = source == nullptr ? "nothing is open" : source->name();
-  if (source != nullptr && source->trace && moment) name += ", " + phrase_of(moment->moment);
+  if (source != nullptr && source->trace && moment)
+    name += ", " + phrase_of(*moment, choose_heap(*moment->trace, state.position().heap));
   const bool has_lock =
       state.context_index() + 1 == state.contexts.size() && view_exists(state, ViewKind::side_by_side);
   const float close = ImGui::GetFrameHeight();

@@ -44,7 +44,7 @@ std::string text_from_state(const AppState& state, const Source& source) {
                          std::chrono::duration_cast<std::chrono::seconds>(silence_of(source)).count());
     case SourceState::ended: break;
   }
-  return "ended";
+  return source.ended && source.ended->runs_on ? "detached" : "ended";
 }
 
 std::string rate_text(double events_per_second) {
@@ -80,7 +80,7 @@ void draw_source_state(const AppState& state, const Source& source) {
   if (!source.live && !source.ended) return;
   draw_state_mark(state, source, 0);
   if (source.ended) {
-    wrapped_text("ended  |  " + lost_text(source.ended->lost_events), true);
+    wrapped_text(text_from_state(state, source) + "  |  " + lost_text(source.ended->lost_events), true);
     tooltip(source.ended->words);
     return;
   }

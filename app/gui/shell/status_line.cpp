@@ -12,6 +12,7 @@
 #include "app/gui/core/filter_text.h"
 #include "app/gui/core/read_so_far.h"
 #include "app/gui/core/running_work.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/look/drawing.h"
 
 namespace hbmscope::gui {
@@ -54,9 +55,12 @@ void draw_trace(const AppState& state, const Source& source, CommandQueue& comma
   const auto largest = heap.space.largest_free();
   if (external && largest) {
     divide();
-    text("external fragmentation " + text_from_known_share(external) + ", largest free block " +
-         text_from_bytes(static_cast<std::int64_t>(*largest)));
-    tooltip("1 - largest free block / all free bytes, " + phrase_of(answer.moment->moment) + ".");
+    // Of a pool that is all but full, the share says nothing: nearly every request is too large for all of its free
+    // memory.
+    const bool has_room = heap.space.free_bytes().value_or(0) >= heap.space.region_bytes().value_or(0) / 20;
+    text((has_room ? "external fragmentation " + text_from_known_share(external) + ", " : std::string()) +
+         "largest free block " + text_from_bytes(static_cast<std::int64_t>(*largest)));
+    tooltip("1 - largest free block / all free bytes, " + phrase_of(*answer.moment, answer.heap) + ".");
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/query/heap_rows.h"
 #include "analysis/query/program_memory.h"
 #include "analysis/trace/device_labels.h"
 #include "analysis/trace/layers.h"
@@ -106,6 +107,17 @@ std::vector<DeviceHeaps> find_device_heaps(const Trace& trace) {
     for (DeviceHeap& heap : device.heaps) heap.layer = {};
   }
   return devices;
+}
+
+std::optional<std::uint64_t> device_bytes_of(const TraceMoment& moment, HeapKey heap) {
+  const Stream& stream = moment.stream(heap);
+  const auto& heaps = stream.definitions().heaps();
+  const std::uint64_t position = moment.position(heap);
+  if (const auto bytes = find_device_bytes(stream, heap.heap, position)) return bytes;
+  for (const HeapInfo& other : heaps)
+    if (other.id != 0 && other.device == heaps[heap.heap].device && other.memory_kind == heaps[heap.heap].memory_kind)
+      if (const auto bytes = find_device_bytes(stream, other.id, position)) return bytes;
+  return std::nullopt;
 }
 
 std::uint64_t total_of(const DeviceHeaps& device, const TraceMoment& moment) {

@@ -40,6 +40,9 @@ std::vector<ProgramHeap> find_program_heaps(const Trace& trace);
 // How many of them are worth a row: all if there are few, otherwise those that need at least a hundredth of the first.
 std::size_t count_large(const std::vector<ProgramHeap>& programs);
 
+// The size of the heap's device, if one of the heaps on it has it at that time.
+std::optional<std::uint64_t> device_bytes_of(const TraceMoment& moment, HeapKey heap);
+
 // Bytes in use at the selected time, in the heaps that count.
 std::uint64_t total_of(const DeviceHeaps& device, const TraceMoment& moment);
 

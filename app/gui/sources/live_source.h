@@ -33,6 +33,8 @@ struct LiveStatus {
 struct EndedLive {
   std::string words;  // "The job has ended."
   std::uint64_t lost_events = 0;
+  bool runs_on = false;                        // The observer was detached.
+  std::optional<std::int32_t> exit_code = {};  // As in a shell. Absent: unknown, or it has not ended.
 };
 
 class LiveSource {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/model/clamped.h"
 #include "analysis/trace/layers.h"
 #include "analysis/units/format.h"
 
@@ -25,31 +26,9 @@ std::optional<HeapKey> parse_heap_key(std::string_view text) {
   return key;
 }
 
-namespace {
-
-// "after 9999998 of 10000000 events" with thousands separators.
-std::string with_thousands(std::string_view text) {
-  std::string grouped;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::string_view before = text.substr(0, at), rest = text.substr(at);
-    const bool is_count = before.ends_with("after ") || before.ends_with(" of ");
-    const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
-    std::uint64_t count = 0;
-    const bool is_number = std::from_chars(rest.data(), rest.data() + digits, count).ec == std::errc();
-    if (is_count && is_number && rest.substr(digits).starts_with(' ')) {
-      grouped += exact_text_from_count(static_cast<std::int64_t>(count));
-      at += digits;
-    } else {
-      grouped += text[at++];
-    }
-  }
-  return grouped;
-}
-
-}  // namespace
-
-std::string phrase_of(const Moment& moment) {
-  return with_thousands(text_from_moment(moment));
+std::int64_t TraceMoment::time_ns(HeapKey key) const {
+  return moment.since_start_ns && stream(key).has_times() ? clamped_sum(stream(key).zero_ns(), *moment.since_start_ns)
+                                                          : state_of(key).time_ns();
 }
 
 namespace {

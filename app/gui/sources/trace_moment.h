@@ -25,10 +25,9 @@ struct TraceMoment {
   const HeapState& heap(HeapKey key) const { return states[key.stream].heap(key.heap); }
   const Stream& stream(HeapKey key) const { return trace->streams[key.stream]; }
   std::uint64_t position(HeapKey key) const { return moment.positions[key.stream]; }
+  // On the clock of the heap's stream: the instant, if it is known, else the time of the stream's last event before it.
+  std::int64_t time_ns(HeapKey key) const;
 };
-
-// "at the peak (...)", "after 7 of 10 events": the start of a sentence about this time.
-std::string phrase_of(const Moment& moment);
 
 // The layers in which one process's memory is visible: driver allocations, a pool, buffers. It has the largest heap of
 // each layer, from the driver up; only one entry if there is one layer.

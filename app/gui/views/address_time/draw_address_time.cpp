@@ -324,12 +324,10 @@ void draw_address_time(const AppState& state, AddressTimeState& view, CommandQue
   draw_offsets(frame, corner.x);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw_time_axis(draw, state, picture, *whole, to.y);
-  const auto& moment = state.answers().moment;
-  if (moment.value && moment.value->trace == state.source()->trace)
+  const auto moment = drawn_moment(state);
+  if (moment && moment->trace == state.source()->trace)
     draw_moment_line(draw, look, picture,
-                     whole->axis_at(whole->share_of(moment.value->position(whole->heap),
-                                                    moment.value->state_of(whole->heap).time_ns())),
-                     0);
+                     whole->axis_at(whole->share_of(moment->position(whole->heap), moment->time_ns(whole->heap))), 0);
   ImGui::SetCursorScreenPos(from);
   ImGui::InvisibleButton("picture", {static_cast<float>(width), static_cast<float>(height)},
                          ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonMiddle);

@@ -163,7 +163,7 @@ void draw_head(const AppState& state, const BlocksAnswer* answer, CommandQueue& 
     dim_text(blocks_sentence(*answer));
     const std::uint64_t waste = answer->list.waste_bytes;
     tooltip(exact_text_from_bytes(static_cast<std::int64_t>(answer->list.bytes)) + " " +
-            phrase_of(answer->of->moment->moment) +
+            phrase_of(*answer->of->moment) +
             (waste > 0 ? ", " + text_from_bytes(static_cast<std::int64_t>(waste)) + " of that is rounding" : ""));
   }
   const Answers& answers = state.answers();
@@ -180,7 +180,7 @@ void draw_head(const AppState& state, const BlocksAnswer* answer, CommandQueue& 
 void draw_nothing(const BlocksAnswer& answer, CommandQueue& commands) {
   const std::string count = text_from_count(static_cast<std::int64_t>(answer.list.all_blocks));
   if (answer.list.all_blocks == 0) {
-    wrapped_text("No block is alive " + phrase_of(answer.of->moment->moment) + ".");
+    wrapped_text("No block is alive " + phrase_of(*answer.of->moment) + ".");
     if (ImGui::Button("Go to the peak")) commands.push(CommandId::go_to_peak);
     return;
   }

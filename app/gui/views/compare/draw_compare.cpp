@@ -8,6 +8,7 @@
 #include "analysis/answers/diff.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/answers.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/views/drawn_view.h"
@@ -25,13 +26,12 @@ void colored_text(const Look& look, Role role, const std::string& words) {
   ImGui::PopStyleColor();
 }
 
-void draw_side(const Look& look, const char* role, const Moment& moment, const std::string& in_use, bool is_now) {
+void draw_side(const Look& look, const char* role, const TraceMoment& moment, const std::string& in_use, bool is_now) {
   dim_text(role);
   ImGui::SameLine(0, look.px(6));
-  const std::size_t bracket = moment.text.find(" (");
-  const std::string name = moment.text.substr(0, bracket);
+  const std::string name = short_phrase_of(moment);
   is_now ? bold_text(name) : text(name);
-  tooltip(moment.text);
+  tooltip(phrase_of(moment));
   ImGui::SameLine(0, look.px(6));
   dim_text(in_use);
 }
@@ -40,9 +40,9 @@ void draw_head(const Look& look, const CompareAnswer& answer, CommandQueue& comm
   const BlockChange total = answer.diff.changes.total();
   const TextPair in_use = texts_from_bytes(total.now_bytes, total.baseline_bytes);
   ImGui::AlignTextToFramePadding();
-  draw_side(look, "now:", answer.now->moment, in_use.first, true);
+  draw_side(look, "now,", *answer.now, in_use.first, true);
   ImGui::SameLine();
-  draw_side(look, "compared with pinned:", answer.pinned->moment, in_use.second, false);
+  draw_side(look, "compared with the pinned time,", *answer.pinned, in_use.second, false);
   flow(button_width("Swap"));
   if (ImGui::Button("Swap")) commands.push(CommandId::swap_pin);
   tooltip("Shows the pinned time and pins this one. Sign = now - pinned.");
@@ -83,8 +83,8 @@ void renew_table(const std::shared_ptr<const CompareAnswer>& answer, CompareStat
   const BlockChange total = answer->diff.changes.total();
   const TextPair sides = texts_from_bytes(total.now_bytes, total.baseline_bytes);
   compare.table.title =
-      fmt::format("now: {}, in use {}; pinned: {}, in use {}; change {} (now - pinned)", answer->now->moment.text,
-                  sides.first, answer->pinned->moment.text, sides.second, delta_text_from_bytes(total.delta_bytes()));
+      fmt::format("now, {}: in use {}; pinned, {}: in use {}; change {} (now - pinned)", phrase_of(*answer->now),
+                  sides.first, phrase_of(*answer->pinned), sides.second, delta_text_from_bytes(total.delta_bytes()));
 }
 
 }  // namespace

@@ -49,26 +49,23 @@ std::vector<DeviceCard> find_device_cards(const std::vector<DeviceHeaps>& device
     card.heap = (*std::max_element(heaps.begin(), heaps.end(), [](const DeviceHeap* one, const DeviceHeap* other) {
                   return one->peak_bytes < other->peak_bytes;
                 }))->key;
-    std::optional<std::uint64_t> whole = 0;
-    std::uint64_t peaks = 0;
-    card.free_bytes = 0;
+    card.pool_bytes = card.free_bytes = 0;
     for (const DeviceHeap* heap : heaps) {
       const AddressSpace& space = moment.heap(heap->key).space;
       card.in_use_bytes += moment.state_of(heap->key).in_use_bytes(heap->key.heap);
-      whole = sum_of(whole, space.region_bytes());
+      card.pool_bytes = sum_of(card.pool_bytes, space.region_bytes());
       card.free_bytes = sum_of(card.free_bytes, space.free_bytes());
       if (const auto largest = space.largest_free())
         card.largest_free_bytes = std::max(card.largest_free_bytes.value_or(0), *largest);
       card.failures += failures_up_to(moment.stream(heap->key), heap->key.heap, moment.position(heap->key));
-      peaks += heap->peak_bytes;
+      card.peak_bytes += heap->peak_bytes;
+      if (!card.device_bytes) card.device_bytes = device_bytes_of(moment, heap->key);
     }
-    card.whole_bytes = whole.value_or(0);
-    card.knows_whole = whole.has_value();
-    highest = std::max(highest, peaks);
+    highest = std::max(highest, card.peak_bytes);
   }
   if (cards.size() < 2) return {};
   for (DeviceCard& card : cards)
-    if (!card.knows_whole) card.whole_bytes = highest;
+    card.whole_bytes = std::max(card.device_bytes.value_or(card.pool_bytes.value_or(highest)), card.in_use_bytes);
   return cards;
 }
 

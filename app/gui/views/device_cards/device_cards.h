@@ -15,9 +15,10 @@ struct DeviceCard {
   std::string name;
   std::size_t device = 0;  // Index of the device.
   HeapKey heap;            // The heap that a click shows: the largest of those that count.
-  std::uint64_t in_use_bytes = 0;
-  std::uint64_t whole_bytes = 0;  // Pool size; if unknown, the highest peak of all cards.
-  bool knows_whole = false;
+  std::uint64_t in_use_bytes = 0, peak_bytes = 0;
+  std::optional<std::uint64_t> pool_bytes, device_bytes;  // Absent: unknown.
+  std::uint64_t whole_bytes =
+      0;  // The bar: the device; if unknown, its pool; if unknown, the highest peak of all cards.
   std::optional<std::uint64_t> free_bytes, largest_free_bytes;  // Absent: unknown.
   std::uint64_t failures = 0;                                   // Out-of-memories up to the current time.
 };

@@ -16,37 +16,43 @@ namespace {
 
 constexpr std::size_t cards_max = 16;
 
-double share_of(const DeviceCard& card) {
+double share_of(std::uint64_t part, const DeviceCard& card) {
   if (card.whole_bytes == 0) return 0;
-  return std::min(1.0, static_cast<double>(card.in_use_bytes) / static_cast<double>(card.whole_bytes));
+  return std::min(1.0, static_cast<double>(part) / static_cast<double>(card.whole_bytes));
 }
 
 std::string words_of(const DeviceCard& card) {
-  std::string words = card.name + "\nin use " + text_from_bytes(card.in_use_bytes);
-  if (card.knows_whole && card.free_bytes)
-    words += " of " + text_from_bytes(card.whole_bytes) + "\nfree " + text_from_bytes(*card.free_bytes) +
+  std::string words = card.name + "\nin use " + text_from_bytes(card.in_use_bytes) + ", at its peak " +
+                      text_from_bytes(card.peak_bytes);
+  if (card.pool_bytes && card.free_bytes)
+    words += "\npool " + text_from_bytes(*card.pool_bytes) + ", free in it " + text_from_bytes(*card.free_bytes) +
              ", largest free block " + text_from_bytes(card.largest_free_bytes.value_or(0));
-  else
-    words +=
-        "\nThis source does not report the regions of the pool. The full width is the highest peak of all devices.";
+  words += card.device_bytes ? "\nThe full width of the bar is the device, " + text_from_bytes(*card.device_bytes) +
+                                   "; the lighter part is free in the pool."
+           : card.pool_bytes ? "\nThe full width of the bar is the pool: the size of the device is unknown."
+                             : "\nThe source does not report the pool. The full width of the bar is the highest peak.";
   if (card.failures > 0)
     words += "\n! " + text_from_count(card.failures) + (card.failures == 1 ? " request" : " requests") + " failed";
   return words;
 }
 
-// "free 12.4 GiB, largest 2.10 GiB", shortened to the width.
+// "6.38 GiB, peak 8.38 GiB", shortened to the width.
 std::string figure_of(const DeviceCard& card, float width) {
-  if (!card.free_bytes) return text_from_bytes(card.in_use_bytes);
-  const std::string free = "free " + text_from_bytes(*card.free_bytes);
-  const std::string both = free + ", largest " + text_from_bytes(card.largest_free_bytes.value_or(0));
-  return ImGui::CalcTextSize(both.c_str()).x <= width ? both : free;
+  const TextPair sizes =
+      texts_from_bytes(static_cast<std::int64_t>(card.in_use_bytes), static_cast<std::int64_t>(card.peak_bytes));
+  const std::string both = sizes.first + ", peak " + sizes.second;
+  return ImGui::CalcTextSize(both.c_str()).x <= width ? both : sizes.first;
 }
 
 void draw_fill(ImDrawList& draw, const Look& look, const DeviceCard& card, ImVec2 from, ImVec2 to) {
   draw.AddRectFilled(from, to, look.role(Role::free), look.px(2));
-  const float width = static_cast<float>(share_of(card)) * (to.x - from.x);
-  if (card.in_use_bytes > 0)
-    draw.AddRectFilled(from, {from.x + std::max(1.0F, width), to.y}, look.role(Role::parameters), look.px(2));
+  const auto part = [&](std::uint64_t bytes, Role role) {
+    if (bytes == 0) return;
+    const float width = static_cast<float>(share_of(bytes, card)) * (to.x - from.x);
+    draw.AddRectFilled(from, {from.x + std::max(1.0F, width), to.y}, look.role(role), look.px(2));
+  };
+  if (card.device_bytes) part(card.pool_bytes.value_or(0), Role::not_identified);
+  part(card.in_use_bytes, Role::parameters);
 }
 
 void draw_card(const Look& look, const DeviceCard& card, bool is_shown, ImVec2 size, CommandQueue& commands) {
@@ -96,7 +102,7 @@ void draw_cell(const Look& look, const DeviceCard& card, bool is_shown, ImVec2 s
   if (ImGui::InvisibleButton("card", size)) commands.push(command::choose_heap, card.heap);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddRectFilled(from, to, look.role(Role::free));
-  const float height = static_cast<float>(share_of(card)) * size.y;
+  const float height = static_cast<float>(share_of(card.in_use_bytes, card)) * size.y;
   draw.AddRectFilled({from.x, to.y - height}, to, look.role(Role::parameters));
   if (card.failures > 0) draw.AddRectFilled(from, {to.x, from.y + look.px(4)}, look.role(Role::failure));
   if (is_shown || ImGui::IsItemHovered()) draw.AddRect(from, to, look.role(Role::text), 0, look.px(2));
@@ -107,7 +113,7 @@ void draw_cell(const Look& look, const DeviceCard& card, bool is_shown, ImVec2 s
 
 void draw_device_cards(const AppState& state, CommandQueue& commands) {
   const Source* source = state.source();
-  const auto& moment = state.answers().moment.value;
+  const auto moment = drawn_moment(state);
   if (source == nullptr || !source->trace || !moment || source->devices.size() < 2) return;
   if (!source->is_source_of(*moment)) return;
   const std::vector<DeviceCard> cards = find_device_cards(source->devices, *moment);

@@ -6,6 +6,7 @@
 #include "analysis/units/format.h"
 #include "app/gui/core/amounts.h"
 #include "app/gui/core/answers.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/core/tables.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
@@ -182,7 +183,8 @@ std::string value_words(const AppState& state, const FlameAnswer& answer) {
   const auto& moment = state.answers().moment.value;
   const bool of_trace = state.source() != nullptr && state.source()->trace && moment;
   if (of_trace)
-    return std::string(is_count ? "blocks" : "bytes") + " in use" + in_scope(state) + " " + phrase_of(moment->moment);
+    return std::string(is_count ? "blocks" : "bytes") + " in use" + in_scope(state) + " " +
+           phrase_of(*moment, choose_heap(*moment->trace, state.position().heap));
   return is_count ? "count" : amount_title(*answer.view) + " held";
 }
 

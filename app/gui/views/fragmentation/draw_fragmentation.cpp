@@ -140,7 +140,7 @@ void draw_fragmentation(const AppState& state, FragmentationState& view, Command
   const std::string sentence =
       sentence_of(*answer->free, request && request->has_failed ? std::optional(request->bytes) : std::nullopt);
   bold_text(shortened(sentence, ImGui::GetContentRegionAvail().x - ImGui::GetFontSize() * 5));
-  tooltip(sentence + " This is " + phrase_of(answer->moment->moment) + ".");
+  tooltip(sentence + " This is " + phrase_of(*answer->moment, answer->heap) + ".");
   draw_copy_menu(ViewKind::fragmentation, commands);
   ImGui::BeginChild("body");
   draw_ruler(look, *answer->free, request);

@@ -31,11 +31,14 @@ Role role_of(PoolCost cost) {
   return Role::unexplained;
 }
 
-// The last one at or before the position, else the first one.
-std::size_t index_at(const std::vector<PoolCosts>& times, std::uint64_t position) {
-  const auto after = std::upper_bound(times.begin(), times.end(), position,
-                                      [](std::uint64_t at, const PoolCosts& one) { return at < one.position; });
-  return after == times.begin() ? 0 : static_cast<std::size_t>(after - times.begin()) - 1;
+// At the selected time; of a running job that is followed, the last ones known. Null while they are computed.
+const PoolCosts* find_shown(const AppState& state, const PoolCostsAnswer& course, std::uint64_t position) {
+  const auto& here = state.answers().pool_costs_here;
+  if (here.value && !here.value->times.empty() && here.value->heap == course.heap &&
+      here.value->times.front().position == position)
+    return &here.value->times.front();
+  const bool follows = state.source() != nullptr && state.source()->live && state.position().is_at_end();
+  return follows ? &course.times.back() : nullptr;
 }
 
 std::string when_text(const PoolCosts& costs) {
@@ -89,10 +92,10 @@ void draw_column(ImDrawList& draw, const Look& look, const Plot& plot, const Poo
     band(static_cast<double>(part->bytes), look.role(role_of(part->cost)));
 }
 
-std::vector<LegendEntry> entries_of(const Look& look, const PoolCosts& costs) {
+std::vector<LegendEntry> entries_of(const Look& look, const PoolCosts& costs, bool has_figures = true) {
   std::vector<LegendEntry> entries;
   const double pool = std::max(1.0, static_cast<double>(costs.pool_bytes));
-  entries.push_back({"requested", "requested  " + text_from_bytes(costs.requested_bytes),
+  entries.push_back({"requested", has_figures ? "requested  " + text_from_bytes(costs.requested_bytes) : "requested",
                      "What the program requested and has not freed", look.role(Role::parameters),
                      static_cast<double>(costs.requested_bytes) / pool, false, false});
   for (const PoolCostPart& part : costs.parts) {
@@ -101,11 +104,27 @@ std::vector<LegendEntry> entries_of(const Look& look, const PoolCosts& costs) {
     if (part.cost != PoolCost::fragmentation)
       tip += fmt::format(" Lifted alone, this rule saves {}.", text_from_bytes(part.alone_bytes));
     entries.push_back({std::string(name_from_pool_cost(part.cost)),
-                       fmt::format("{}  {}", text_from_pool_cost(part.cost), text_from_bytes(part.bytes)),
+                       has_figures ? fmt::format("{}  {}", text_from_pool_cost(part.cost), text_from_bytes(part.bytes))
+                                   : std::string(text_from_pool_cost(part.cost)),
                        std::move(tip), look.role(role_of(part.cost)),
                        static_cast<double>(std::max<std::int64_t>(0, part.bytes)) / pool, false, false});
   }
   return entries;
+}
+
+// `is_here`: these are the figures at the selected time.
+void draw_figures(const PoolCosts& costs, bool is_here) {
+  const TextPair sizes =
+      texts_from_bytes(static_cast<std::int64_t>(costs.pool_bytes), static_cast<std::int64_t>(costs.requested_bytes));
+  std::string words = fmt::format("{}: {}, {} requested", when_text(costs), sizes.first, sizes.second);
+  if (costs.recorded_pool_bytes && *costs.recorded_pool_bytes != costs.pool_bytes)
+    words += fmt::format(" in a replay; recorded: {}", text_from_bytes(*costs.recorded_pool_bytes));
+  else if (costs.confidence != Confidence::checked)
+    words += " (approximate)";
+  if (!is_here) words += " (Space holds the picture and computes those of that time)";
+  dim_text(words);
+  if (costs.confidence != Confidence::checked)
+    tooltip("Figures of a replay that is not certain to be what the job did");
 }
 
 void draw_plot(const Look& look, const PoolCostsAnswer& answer, const TraceMoment& now, CommandQueue& commands) {
@@ -118,7 +137,7 @@ void draw_plot(const Look& look, const PoolCostsAnswer& answer, const TraceMomen
   draw.AddRectFilled(plot.from, plot.to, look.role(Role::no_memory));
   for (std::size_t i = 0; i < times.size(); ++i)
     draw_column(draw, look, plot, times[i], plot.x(times[i]), i + 1 < times.size() ? plot.x(times[i + 1]) : plot.to.x);
-  const std::int64_t since_start_ns = now.state_of(answer.heap).time_ns() - now.stream(answer.heap).first_time_ns();
+  const std::int64_t since_start_ns = now.stream(answer.heap).since_start_ns(now.time_ns(answer.heap));
   const float here = plot.x(plot.has_times ? since_start_ns : static_cast<std::int64_t>(now.position(answer.heap)));
   draw.AddLine({here, plot.from.y}, {here, plot.to.y}, look.role(Role::text), look.px(1.5F));
   draw.AddRect(plot.from, plot.to, look.role(Role::dim_text));
@@ -146,16 +165,17 @@ void draw_pool_costs(const AppState& state, const Look& look, const TraceMoment&
     draw_error(state, asked.error);
   if (!asked.value) return;
   if (asked.value->times.empty()) return dim_text("unknown: " + asked.value->unknown);
-  const PoolCosts& costs = asked.value->times[index_at(asked.value->times, now.position(asked.value->heap))];
+  const std::uint64_t position = now.position(asked.value->heap);
+  const PoolCosts* costs = find_shown(state, *asked.value, position);
   ImGui::SameLine(0, ImGui::GetFontSize());
-  dim_text(fmt::format("{}: {}, {} requested{}", when_text(costs), text_from_bytes(costs.pool_bytes),
-                       text_from_bytes(costs.requested_bytes),
-                       costs.confidence == Confidence::checked ? "" : " (approximate)"));
-  if (costs.confidence != Confidence::checked)
-    tooltip(costs.recorded_pool_bytes && *costs.recorded_pool_bytes != costs.pool_bytes
-                ? "Figures of a replay; the recorded pool had " + text_from_bytes(*costs.recorded_pool_bytes)
-                : "Figures of a replay that is not certain to be what the job did");
-  draw_legend_line(look, entries_of(look, costs));
+  if (costs != nullptr) {
+    draw_figures(*costs, costs->position == position);
+    draw_legend_line(look, entries_of(look, *costs));
+  } else {
+    const auto& here = state.answers().pool_costs_here;
+    here.failed() ? dim_text(here.error.what) : dim_text("computing the figures at the selected time ...");
+    draw_legend_line(look, entries_of(look, asked.value->times.back(), false));
+  }
   draw_plot(look, *asked.value, now, commands);
 }
 

@@ -10,10 +10,9 @@ constinit const ViewRow fragmentation_row{
     .command = "Show fragmentation",
     .help = "How much is free, in how many blocks, and why the pool is larger than what was requested.",
     .shortcut = "",
-    .asks = {Question::free, Question::free_history, Question::pool_costs},
+    .asks = {Question::free, Question::free_history, Question::pool_costs, Question::pool_costs_here},
     .needs_addresses = true,
     .why_missing = why_no_blocks,
-    .opens_first = 2,
 };
 
 }  // namespace hbmscope::gui

@@ -294,7 +294,7 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
   if (answer->spans.spans.empty() && answer->spans.blocks_not_drawn > 0)
     return wrapped_text("There is no map, as no block has an address. The view Blocks lists them.");
   if (answer->spans.spans.empty()) {
-    wrapped_text("This heap holds no memory " + phrase_of(answer->moment->moment) + ".");
+    wrapped_text("This heap holds no memory " + phrase_of(*answer->moment, answer->heap) + ".");
     if (ImGui::Button("Go to the peak")) commands.push(CommandId::go_to_peak);
     return;
   }

@@ -106,10 +106,11 @@ void draw_map_head(const AppState& state, const HeapMapState& map, const HeapMap
   draw_coloring(state, answer.moment->stream(answer.heap).definitions().heap(answer.heap.heap), answer.spans.coloring,
                 in_one_line, commands);
   std::string sentence = heap_sentence(answer);
-  if (answer.pinned) sentence += " The change is since the pinned time: " + answer.pinned->moment.text + ".";
+  if (answer.pinned)
+    sentence += " The change is since the pinned time, " + phrase_of(*answer.pinned, answer.heap) + ".";
   if (in_one_line) {
     draw_rest_of_line(sentence, button_width("Copy"));
-    tooltip("This is " + phrase_of(answer.moment->moment) + ". " + sentence + " " + scale_text(map, answer));
+    tooltip("This is " + phrase_of(*answer.moment, answer.heap) + ". " + sentence + " " + scale_text(map, answer));
     if (has_room_behind(button_width("Copy"))) draw_copy_menu(ViewKind::heap_map, commands);
     return;
   }
@@ -123,7 +124,7 @@ void draw_map_head(const AppState& state, const HeapMapState& map, const HeapMap
   draw_rest_of_line(scale_text(map, answer), button_width("Copy"));
   draw_copy_menu(ViewKind::heap_map, commands);
   text(shortened(sentence, ImGui::GetContentRegionAvail().x));
-  tooltip("This is " + phrase_of(answer.moment->moment) + ". " + sentence);
+  tooltip("This is " + phrase_of(*answer.moment, answer.heap) + ". " + sentence);
 }
 
 }  // namespace hbmscope::gui

@@ -190,7 +190,7 @@ bool draw_span_inspector(const AppState& state, InspectorState& inspector, Comma
   const HeapSpan* span = map->spans.find(*state.position().address);
   if (span == nullptr) {
     bold_text(address_text(*state.position().address));
-    wrapped_text("There is no memory of this heap " + phrase_of(map->moment->moment) + ".", true);
+    wrapped_text("There is no memory of this heap " + phrase_of(*map->moment, map->heap) + ".", true);
     if (ImGui::Button("Clear selection")) commands.push(CommandId::clear_selection);
     return true;
   }

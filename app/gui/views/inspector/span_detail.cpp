@@ -129,7 +129,7 @@ class Describer {
         {"offset", offset_text(map_.spans, address), exact(address - lowest) + " from the lowest address", {}});
   }
 
-  std::string since_start(std::int64_t time_ns) const { return text_from_moment_ns(time_ns - stream_.first_time_ns()); }
+  std::string since_start(std::int64_t time_ns) const { return text_from_moment_ns(time_ns - stream_.zero_ns()); }
   DetailLine event_line(std::string name, std::uint64_t event, const std::optional<std::int64_t>& time_ns) const {
     DetailLine line{std::move(name), "event " + text_from_count(event), {}, {}};
     if (time_ns) line.value = since_start(*time_ns) + ", " + line.value;
@@ -325,7 +325,7 @@ HistoryLine history_line(const AddressAnswer& address, std::size_t index) {
   const Stream& stream = address.moment->stream(address.heap);
   const auto when = [&](std::uint64_t event, const std::optional<std::int64_t>& time_ns) {
     if (event == HeldRow::no_event) return std::string("before the recording");
-    return time_ns ? text_from_moment_ns(*time_ns - stream.first_time_ns()) : "event " + text_from_count(event);
+    return time_ns ? text_from_moment_ns(*time_ns - stream.zero_ns()) : "event " + text_from_count(event);
   };
   HistoryLine line;
   line.when = row.event == HeldRow::no_event ? "before" : when(row.event, row.begin_ns);  // The column is narrow.

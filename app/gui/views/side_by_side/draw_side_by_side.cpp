@@ -6,6 +6,7 @@
 #include <imgui.h>
 
 #include "app/gui/core/answers.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/draw_document.h"
 #include "app/gui/look/draw_table.h"
@@ -54,8 +55,8 @@ void draw_answer(const AppState& state, const std::shared_ptr<const SideBySideAn
 
 // As text with both heaps above it.
 void copy(const AppState& state, const SideBySideAnswer& answer, CommandQueue& commands) {
-  Document all{.title = "A: " + answer.heaps.a.label + ", " + phrase_of(answer.a->moment) +
-                        ". B: " + answer.heaps.b.label + ", " + phrase_of(answer.b->moment) + "."};
+  Document all{.title = "A: " + answer.heaps.a.label + ", " + phrase_of(*answer.a) + ". B: " + answer.heaps.b.label +
+                        ", " + phrase_of(*answer.b) + "."};
   all.add(*answer.words);
   all.add(answer.figures);
   copy_document(state, all, commands);

@@ -6,6 +6,7 @@
 
 #include "analysis/units/format.h"
 #include "app/gui/core/answers.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
@@ -82,7 +83,8 @@ void draw_head(const AppState& state, SizesState& view, const SizesAnswer& answe
     dim_text("ages and lifetimes in events (this file has no times)");
   }
   ImGui::SameLine(0, ImGui::GetFontSize() * 2);
-  dim_text(shortened(phrase_of(answer.moment->moment), ImGui::GetContentRegionAvail().x - ImGui::GetFontSize() * 5));
+  dim_text(
+      shortened(phrase_of(*answer.moment, answer.heap), ImGui::GetContentRegionAvail().x - ImGui::GetFontSize() * 5));
   draw_copy_menu(ViewKind::sizes, commands);
 }
 

@@ -7,6 +7,7 @@
 
 #include "analysis/units/format.h"
 #include "app/gui/core/answers.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/theme.h"
 
@@ -26,28 +27,37 @@ void put_figure(const std::string& figure, float right, bool on_same_line = true
   text(figure);
 }
 
-// In use as a share of the pool, or of the heap's peak if the pool size is unknown.
-void draw_bar(const Look& look, std::uint64_t in_use, std::uint64_t whole) {
+// In use, and the rest of its pool, as shares of the device. Without its size: of the pool, else of the heap's peak.
+void draw_bar(const Look& look, std::uint64_t in_use, std::uint64_t pool, std::uint64_t whole) {
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = look.px(8);
   ImGui::Dummy({std::max(1.0F, width), height});
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddRectFilled(from, {from.x + width, from.y + height}, look.role(Role::free), look.px(2));
-  const double share = whole == 0 ? 0 : std::min(1.0, static_cast<double>(in_use) / static_cast<double>(whole));
-  if (share > 0)
-    draw.AddRectFilled(from, {from.x + std::max(1.0F, static_cast<float>(share) * width), from.y + height},
-                       look.role(Role::parameters), look.px(2));
+  const auto part = [&](std::uint64_t bytes, Role role) {
+    const double share = whole == 0 ? 0 : std::min(1.0, static_cast<double>(bytes) / static_cast<double>(whole));
+    if (share > 0)
+      draw.AddRectFilled(from, {from.x + std::max(1.0F, static_cast<float>(share) * width), from.y + height},
+                         look.role(role), look.px(2));
+  };
+  if (pool < whole) part(pool, Role::not_identified);
+  part(in_use, Role::parameters);
 }
 
-std::string words_of(const DeviceHeap& heap, const HeapState& state, std::uint64_t in_use) {
+std::string words_of(const DeviceHeap& heap, const HeapState& state, std::uint64_t in_use,
+                     std::optional<std::uint64_t> device) {
   std::string words = heap.name + (heap.layer.empty() ? std::string() : ", " + std::string(heap.layer)) + "\nin use " +
                       text_from_bytes(in_use) + ", peak " + text_from_bytes(heap.peak_bytes);
   if (const auto pool = state.space.region_bytes())
     words += "\npool size " + text_from_bytes(*pool) + ", free " +
              text_from_bytes(state.space.free_bytes().value_or(0)) + ", largest free block " +
-             text_from_bytes(state.space.largest_free().value_or(0)) + "\nThe full width of the bar is the pool size.";
+             text_from_bytes(state.space.largest_free().value_or(0)) +
+             (device ? "\nThe full width of the bar is the device, " + text_from_bytes(*device) +
+                           "; the lighter part is free in the pool."
+                     : "\nThe full width of the bar is the pool size.");
   else
-    words += "\nThis source does not report the regions of the pool. The full width of the bar is the peak.";
+    words += "\nThis source does not report the regions of the pool. The full width of the bar is " +
+             (device ? "the device, " + text_from_bytes(*device) + "." : std::string("the peak."));
   if (!heap.is_counted) words += "\nNot in the totals: another source reports the same bytes, or it is host memory.";
   return words;
 }
@@ -69,9 +79,11 @@ void draw_heap(const Look& look, const DeviceHeap& heap, const TraceMoment& mome
   const std::string label = shortened(words, room) + "###heap " + text_from_heap_key(heap.key);
   if (ImGui::Selectable(label.c_str(), is_shown, ImGuiSelectableFlags_AllowOverlap) && !is_shown)
     commands.push(command::choose_heap, heap.key);
-  tooltip(words_of(heap, state, in_use));
+  const auto device = device_bytes_of(moment, heap.key);
+  tooltip(words_of(heap, state, in_use, device));
   put_figure(figure, right, is_on_one_line);
-  draw_bar(look, in_use, pool.value_or(heap.peak_bytes));
+  const std::uint64_t whole = std::max(pool.value_or(0), device ? *device : pool ? 0 : heap.peak_bytes);
+  draw_bar(look, in_use, pool.value_or(0), whole);
 }
 
 void draw_device(const Look& look, const DeviceHeaps& device, const TraceMoment& moment, HeapKey shown,
@@ -134,12 +146,12 @@ void draw_programs(const Look& look, const std::vector<ProgramHeap>& programs, H
 
 void draw_heap_tree(const AppState& state, CommandQueue& commands) {
   const Source* source = state.source();
-  const auto& moment = state.answers().moment.value;
+  const auto moment = drawn_moment(state);
   if (source == nullptr || !source->trace || !moment || !source->is_source_of(*moment)) return;
   const Look look(state);
   const HeapKey shown = choose_heap(*source->trace, state.position().heap);
   if (!source->devices.empty()) {
-    const std::string head = "Heaps " + phrase_of(moment->moment);
+    const std::string head = "Heaps " + phrase_of(*moment, choose_heap(*moment->trace, state.position().heap));
     dim_text(shortened(head.substr(0, head.find(" (")), ImGui::GetContentRegionAvail().x));
     tooltip(head);
   }

@@ -35,10 +35,8 @@ std::optional<TimelineOverlay> shown_overlay(const AppState& state) {
 }
 // The tooltip has the time of day and the full text. If there is no room, the text goes to its own line; side by side
 // it is left out, since the head of each side also shows it.
-void draw_moment(const AppState& state, const std::string& phrase) {
-  std::string words = phrase;
-  if (const std::size_t day = words.find(", 20"); day != std::string::npos && words.ends_with(" UTC)"))
-    words = words.substr(0, day) + ")";
+void draw_moment(const AppState& state, const TraceMoment& moment, HeapKey heap) {
+  const std::string words = phrase_of(moment, heap);
   const float behind = button_width("Copy") + 2 * ImGui::GetFontSize();
   const float least = 5 * ImGui::GetFontSize();
   const float needed = std::min(ImGui::CalcTextSize(words.c_str()).x, least) + behind;
@@ -46,7 +44,8 @@ void draw_moment(const AppState& state, const std::string& phrase) {
   flow(needed, ImGui::GetFontSize());
   ImGui::AlignTextToFramePadding();
   dim_text(shortened(words, ImGui::GetContentRegionAvail().x - behind));
-  tooltip(phrase);
+  const auto day = moment.stream(heap).clocks().realtime_of(moment.time_ns(heap));
+  tooltip(day ? words + "\n" + text_from_realtime(*day) : words);
 }
 
 // A place for one line of text; where the head has none, above the lanes.
@@ -86,14 +85,14 @@ CaptionPlace draw_head(const AppState& state, const TimelineColumns& timeline, C
     flow(ImGui::CalcTextSize(words.c_str()).x);
     text(words);
   }
-  const auto& moment = state.answers().moment;
-  if (moment.value) draw_moment(state, phrase_of(moment.value->moment));
+  const auto moment = drawn_moment(state);
+  if (moment) draw_moment(state, *moment, timeline.heap);
   CaptionPlace place{ImGui::GetWindowDrawList(), ImGui::GetItemRectMax()};
   place.at.x += 1.5F * ImGui::GetFontSize();
   place.at.y -= ImGui::GetTextLineHeight();
   place.width = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x - button_width("Copy") -
                 ImGui::GetFontSize() - place.at.x;
-  if (!moment.value || place.width < 22 * ImGui::GetFontSize()) place.draw = nullptr;
+  if (!moment || place.width < 22 * ImGui::GetFontSize()) place.draw = nullptr;
   draw_copy_menu(ViewKind::timeline, commands);
   return place;
 }
@@ -140,16 +139,16 @@ void draw_picture(const TimelineFrame& frame, float scrubber) {
     draw_selected_range(draw, frame.look, frame.picture, frame.view.selected.begin, frame.view.selected.end);
   draw_marks(draw, frame.look, frame.picture);
   draw_time_axis(draw, frame.state, frame.picture, frame.whole, frame.picture.bottom);
-  const auto& moment = frame.state.answers().moment;
-  if (!moment.value || moment.value->trace != frame.state.source()->trace) return;
+  const auto moment = drawn_moment(frame.state);
+  if (!moment || moment->trace != frame.state.source()->trace) return;
   const auto axis_of = [&](const TraceMoment& one) {
     const HeapKey heap = frame.whole.heap;
-    return frame.whole.axis_at(frame.whole.share_of(one.position(heap), one.state_of(heap).time_ns()));
+    return frame.whole.axis_at(frame.whole.share_of(one.position(heap), one.time_ns(heap)));
   };
   const auto& pinned = frame.state.answers().pinned;
-  if (pinned.value && pinned.value->trace == moment.value->trace)
+  if (pinned.value && pinned.value->trace == moment->trace)
     draw_pin_line(draw, frame.look, frame.picture, axis_of(*pinned.value), scrubber);
-  const double now = axis_of(*moment.value);
+  const double now = axis_of(*moment);
   const auto& address = frame.state.position().address;
   if (blocks && address && now >= frame.picture.begin && now <= frame.picture.end) {
     const int pixel = frame.pixel_of(frame.picture.x_of_axis(now));

@@ -12,7 +12,7 @@ constinit const ViewRow top_row{
     .shortcut = "Ctrl+3",
     .asks = {Question::top, Question::summary},
     .why_missing = why_no_blocks,
-    .opens_first = 1,
+    .opens_first = 2,
 };
 
 }  // namespace hbmscope::gui
