@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/trace/common_zero.h"
 #include "analysis/write/perfetto.h"
 #include "analysis/write/trace_table.h"
 #include "tests/analysis/trace_builder.h"

@@ -121,7 +121,9 @@ std::string text_without_failure(const Source& source) {
   }
   if (source.trace->import.count_of("not_finished") > 0)
     return "The recording is incomplete: what came after its end is unknown.";
-  if (compute_event_counts(*source.trace).total == 0 && source.trace->origin == TraceOrigin::history)
+  const bool could_have_events =
+      source.trace->origin == TraceOrigin::history || source.trace->origin == TraceOrigin::recording;
+  if (could_have_events && compute_event_counts(*source.trace).total == 0)
     return "The file has no events, so a failure could not be seen.";
   return "No failures.";
 }

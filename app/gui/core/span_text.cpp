@@ -140,8 +140,7 @@ std::string phrase_of(const TraceMoment& moment, HeapKey heap) {
   std::string event = fmt::format("event {} of {}", exact_text_from_count(static_cast<std::int64_t>(position)),
                                   exact_text_from_count(static_cast<std::int64_t>(stream.end_position())));
   if (stream.has_times()) {
-    const std::string time =
-        text_from_moment_ns(std::max<std::int64_t>(0, stream.since_start_ns(moment.time_ns(heap))));
+    const std::string time = text_from_moment_ns(stream.since_start_ns(moment.time_ns(heap)));
     if (name.empty()) return fmt::format("at {} ({})", time, event);
     event = time + ", " + event;
   }

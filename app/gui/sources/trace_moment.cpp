@@ -27,8 +27,9 @@ std::optional<HeapKey> parse_heap_key(std::string_view text) {
 }
 
 std::int64_t TraceMoment::time_ns(HeapKey key) const {
-  return moment.since_start_ns && stream(key).has_times() ? clamped_sum(stream(key).zero_ns(), *moment.since_start_ns)
-                                                          : state_of(key).time_ns();
+  const Stream& of = stream(key);
+  if (moment.since_start_ns && of.has_times()) return clamped_sum(of.zero_ns(), *moment.since_start_ns);
+  return position(key) == 0 ? of.zero_ns() : state_of(key).time_ns();
 }
 
 namespace {
