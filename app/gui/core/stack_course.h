@@ -101,4 +101,17 @@ struct TierStacks {
   }
 };
 
+// What each device held, for small multiples on one axis.
+struct DeviceStack {
+  HeapKey heap;  // The largest of the device.
+  std::string name;
+  std::uint64_t peak = 0;
+  std::int64_t shift = 0;  // The shown axis minus the device's own, by the time of day if the clocks are related.
+  std::shared_ptr<const StackCourse> course;
+};
+struct DeviceStacks {
+  std::shared_ptr<const Trace> trace;
+  std::vector<DeviceStack> devices;
+};
+
 }  // namespace hbmscope::gui

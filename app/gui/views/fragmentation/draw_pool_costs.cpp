@@ -94,7 +94,7 @@ std::vector<LegendEntry> entries_of(const Look& look, const PoolCosts& costs) {
   const double pool = std::max(1.0, static_cast<double>(costs.pool_bytes));
   entries.push_back({"requested", "requested  " + text_from_bytes(costs.requested_bytes),
                      "What the program requested and has not freed", look.role(Role::parameters),
-                     static_cast<double>(costs.requested_bytes) / pool, false, false});
+                     static_cast<double>(costs.requested_bytes) / pool, Swatch::full, false});
   for (const PoolCostPart& part : costs.parts) {
     if (part.bytes == 0 && part.alone_bytes == 0) continue;
     std::string tip(explanation_of(part.cost));
@@ -103,7 +103,7 @@ std::vector<LegendEntry> entries_of(const Look& look, const PoolCosts& costs) {
     entries.push_back({std::string(name_from_pool_cost(part.cost)),
                        fmt::format("{}  {}", text_from_pool_cost(part.cost), text_from_bytes(part.bytes)),
                        std::move(tip), look.role(role_of(part.cost)),
-                       static_cast<double>(std::max<std::int64_t>(0, part.bytes)) / pool, false, false});
+                       static_cast<double>(std::max<std::int64_t>(0, part.bytes)) / pool, Swatch::full, false});
   }
   return entries;
 }
