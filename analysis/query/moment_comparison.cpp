@@ -8,13 +8,19 @@
 namespace hbmscope {
 namespace {
 
+// What an event did to the heap.
+enum class RequestStep : std::uint8_t { request, free, given_back, other };
+
 // A point of a program: after a number of requests to a heap, and of frees since the last of them.
 struct ProgramPoint {
   std::uint64_t requests = 0, frees = 0;
-};
 
-// What an event did to the heap.
-enum class RequestStep : std::uint8_t { request, free, given_back, other };
+  void take(RequestStep step) {
+    if (step == RequestStep::request) *this = {requests + 1, 0};
+    if (step == RequestStep::free) ++frees;
+  }
+  friend auto operator<=>(const ProgramPoint&, const ProgramPoint&) = default;
+};
 
 std::uint64_t requests_in(const wire::DecodedBlock& block, std::uint32_t heap) {
   std::uint64_t count = 0;
@@ -71,8 +77,7 @@ std::optional<ProgramPoint> point_at(const Stream& stream, std::uint32_t heap, s
                                      PassControl* control) {
   ProgramPoint point;
   const bool is_done = pass_over_steps(stream, heap, position, control, [&](RequestStep step, std::uint64_t) {
-    if (step == RequestStep::request) point = {point.requests + 1, 0};
-    if (step == RequestStep::free) ++point.frees;
+    point.take(step);
   });
   return is_done ? std::optional(point) : std::nullopt;
 }
@@ -156,6 +161,35 @@ std::optional<MatchingMoment> find_matching_moment(const Trace& trace, HeapKey h
   const bool is_done = pass_over_steps(beside, other_heap.heap, beside.end_position(), control,
                                        [&](RequestStep step, std::uint64_t after) { search.take(step, after); });
   return is_done ? std::optional(search.found(beside.end_position())) : std::nullopt;
+}
+
+std::optional<std::vector<std::uint64_t>> find_matching_positions(const Stream& stream, std::uint32_t heap,
+                                                                  std::span<const std::uint64_t> positions,
+                                                                  const Stream& other, std::uint32_t other_heap,
+                                                                  PassControl* control) {
+  std::vector<ProgramPoint> points;
+  ProgramPoint now;
+  const std::uint64_t end = positions.empty() ? 0 : positions.back();
+  const bool is_known = pass_over_steps(stream, heap, end, control, [&](RequestStep step, std::uint64_t after) {
+    while (points.size() < positions.size() && positions[points.size()] < after) points.push_back(now);
+    now.take(step);
+  });
+  if (!is_known) return std::nullopt;
+  points.resize(positions.size(), now);
+  std::vector<std::uint64_t> found;
+  now = {};
+  std::uint64_t position = 0;
+  const bool is_done = pass_over_steps(
+      other, other_heap, other.end_position(), control, [&](RequestStep step, std::uint64_t after) {
+        ProgramPoint next = now;
+        next.take(step);
+        while (found.size() < points.size() && points[found.size()] < next) found.push_back(position);
+        now = next;
+        position = after;
+      });
+  if (!is_done) return std::nullopt;
+  found.resize(positions.size(), other.end_position());
+  return found;
 }
 
 }  // namespace hbmscope

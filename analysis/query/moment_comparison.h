@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "analysis/query/chosen_heap.h"
 #include "analysis/trace/pass_control.h"
@@ -33,5 +35,11 @@ struct MatchingMoment {
 std::optional<MatchingMoment> find_matching_moment(const Trace& trace, HeapKey heap, std::uint64_t position,
                                                    const Trace& other, HeapKey other_heap, SameMoment same,
                                                    PassControl* control = nullptr);
+
+// The same for many positions at once, ascending, by requests: two passes however many there are.
+std::optional<std::vector<std::uint64_t>> find_matching_positions(const Stream& stream, std::uint32_t heap,
+                                                                  std::span<const std::uint64_t> positions,
+                                                                  const Stream& other, std::uint32_t other_heap,
+                                                                  PassControl* control = nullptr);
 
 }  // namespace hbmscope

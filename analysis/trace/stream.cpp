@@ -333,6 +333,20 @@ void Stream::note_records(const wire::DecodedBlock& block) {
   }
 }
 
+// A job that frees and takes the same memory again adds nothing.
+void Stream::note_regions(const wire::DecodedBlock& block) {
+  const auto note_all = [&](const auto& rows) {
+    for (const auto& row : rows) {
+      const RegionRange one{row.heap,
+                            {row.address, row.address + row.size},
+                            (row.flags & wire::region_flag::joins_neighbours) != 0};
+      if (!one.range.empty() && growth_->regions_ever.insert(one).second) has_.regions_ever.push_back(one);
+    }
+  };
+  note_all(block.rows<wire::RegionGrowRecord>());
+  note_all(block.rows<wire::RegionLiveRecord>());
+}
+
 template <class Record>
 void Stream::note_failure(const RecordPlace& place, const Record& record, std::uint32_t reason, bool is_out_of_memory) {
   FailureEvent failure{place.event,  place.time_ns, record.requested, std::nullopt,     record.heap,
@@ -353,6 +367,7 @@ Stream::RecordCounts Stream::note(const wire::DecodedBlock& block) {
     if (!is_held(record, block.header().type)) has_.passed_over[static_cast<std::uint8_t>(kind)] += rows[kind];
   }
   if (has_more && growth_->keeps == Keeps::everything) note_records(block);
+  if (growth_->keeps == Keeps::everything) note_regions(block);
   note_times(block);
   const auto count = [&](RecordKind kind) { return rows[static_cast<std::size_t>(kind)]; };
   has_.counts.alloc += count(RecordKind::alloc);

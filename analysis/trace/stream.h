@@ -10,9 +10,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "analysis/model/address_range.h"
 #include "analysis/model/shared_log.h"
 #include "analysis/trace/clock_table.h"
 #include "analysis/trace/counter_table.h"
@@ -106,6 +109,16 @@ struct FailureEvent {
   bool is_refusal = false;  // By the driver; `reason` is then the call.
 };
 
+// A range of addresses that was a region of a heap at some time.
+struct RegionRange {
+  std::uint32_t heap = 0;
+  AddressRange range;
+  bool joins_neighbours = false;
+  friend auto operator<=>(const RegionRange& a, const RegionRange& b) {
+    return std::tuple(a.heap, a.range.begin, a.range.end) <=> std::tuple(b.heap, b.range.begin, b.range.end);
+  }
+};
+
 struct Mark {
   std::uint64_t event = 0;
   std::int64_t time_ns = 0;
@@ -151,6 +164,7 @@ class Stream {
   const SharedLog<FailureEvent>& failures() const { return has_.failures; }
   const SharedLog<Mark>& marks() const { return has_.marks; }
   const SharedLog<LossStretch>& losses() const { return has_.losses; }
+  const SharedLog<RegionRange>& regions_ever() const { return has_.regions_ever; }  // Each range once.
   HeapPeak peak(std::uint32_t heap) const;
   const CounterTable& counters() const { return has_.counters; }
   const AttributeTable& attributes() const { return has_.attributes; }
@@ -209,6 +223,7 @@ class Stream {
     SharedLog<FailureEvent> failures;
     SharedLog<Mark> marks;
     SharedLog<LossStretch> losses;
+    SharedLog<RegionRange> regions_ever;
     CounterTable counters;
     AttributeTable attributes;
     ClockTable clocks;  // Only in versions.
@@ -234,6 +249,7 @@ class Stream {
     ClockTable clocks;
     std::uint64_t block_bytes = 0, keyframe_bytes = 0;  // In memory.
     bool is_sparing = false;
+    std::set<RegionRange> regions_ever;
     std::uint64_t keyframe_events = keyframe_events_min;  // The distance between keyframes, derived from their size.
     std::uint32_t next_sequence = 0;
     wire::BlockDecoder decoder;
@@ -246,6 +262,7 @@ class Stream {
   RecordCounts note(const wire::DecodedBlock& block);
   void note_times(const wire::DecodedBlock& block);
   void note_records(const wire::DecodedBlock& block);
+  void note_regions(const wire::DecodedBlock& block);
   template <class Record>
   void note_failure(const RecordPlace& place, const Record& record, std::uint32_t reason, bool is_out_of_memory);
   void append_to_curves(const wire::DecodedBlock& block);

@@ -68,7 +68,7 @@ TEST_F(Export, letters_are_not_for_the_map_behind_the_dialog) {
     hand.ItemClick("**/Up");
     hand.KeyPress(ImGuiKey_R);
     hand.Yield(2);
-    EXPECT_EQ(state().position().map_layout, gui::MapLayout::wrapped);
+    EXPECT_EQ(state().position().map_layout, gui::MapLayout::automatic);
     hand.KeyPress(ImGuiKey_Escape);
     hand.WindowFocus("//Heap map");
     hand.KeyPress(ImGuiKey_R);

@@ -113,6 +113,54 @@ TEST_F(MapView, strip_zooms_at_the_pointer_and_a_copied_command_shows_the_same) 
   take_picture("heap_map_strip");
 }
 
+TEST_F(MapView, the_wheel_leads_from_rows_into_a_strip_and_home_back) {
+  const std::string file = write_regions(6);
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    EXPECT_EQ(gui::MapLayout::wrapped, gui::map_layout_of(state(), 0));
+    hand.WindowFocus("//Heap map");
+    const ImRect picture = hand.ItemInfo("//Heap map/**/pieces").RectFull;
+    hand.MouseMoveToPos({picture.Min.x + picture.GetWidth() / 3, picture.Min.y + 4});
+    hand.MouseClick();
+    ASSERT_TRUE(wait_until_idle(hand));
+    ASSERT_TRUE(state().position().address);
+    const gui::HeapSpan block = *spans().find(*state().position().address);
+    hand.MouseWheelY(1);
+    ASSERT_TRUE(wait_until_idle(hand));
+    hand.Yield(3);
+    EXPECT_EQ(gui::MapLayout::strip, gui::map_layout_of(state(), 0));
+    EXPECT_EQ(gui::MapLayout::automatic, state().position().map_layout) << "nobody chose it";
+    hand.MouseClick();
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(block.begin, spans().find(*state().position().address)->begin) << "the same block is under the pointer";
+    take_picture_now(hand, "heap_map_rows_to_strip");
+    hand.KeyPress(ImGuiKey_Home);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_TRUE(state().position().addresses.empty());
+    EXPECT_EQ(gui::MapLayout::wrapped, gui::map_layout_of(state(), 0));
+    hand.MouseWheelY(1);
+    ASSERT_TRUE(wait_until_idle(hand));
+    hand.MouseWheelY(-2);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(gui::MapLayout::wrapped, gui::map_layout_of(state(), 0)) << "zooming out leads back as well";
+  });
+}
+
+TEST_F(MapView, above_twenty_regions_it_is_a_strip_until_rows_are_chosen) {
+  const std::string file = write_regions(30);
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    EXPECT_EQ(gui::MapLayout::strip, gui::map_layout_of(state(), 0));
+    hand.WindowFocus("//Heap map");
+    hand.KeyPress(ImGuiKey_U);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(gui::MapLayout::wrapped, state().position().map_layout);
+    hand.KeyPress(ImGuiKey_U);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(gui::MapLayout::automatic, state().position().map_layout);
+  });
+}
+
 TEST_F(MapView, finding_blocks_leaves_the_map_where_it_is) {
   const std::string file = write_regions(12);
   run([&](ImGuiTestContext& hand) {

@@ -47,6 +47,35 @@ class SideBySideView : public GuiTest {
   }
 };
 
+TEST_F(SideBySideView, both_timelines_and_both_maps_have_one_scale) {
+  run([&](ImGuiTestContext& hand) {
+    SmallTrace large;
+    large.region(0, 5000 * mib);
+    large.alloc(0, 4000 * mib, "forward");
+    large.write(path("large.hbm"));
+    write_both();
+    open(hand, {path("pool.hbm"), path("large.hbm")});
+    hand.KeyPress(ImGuiMod_Ctrl | ImGuiKey_B);
+    ASSERT_TRUE(wait_until_idle(hand));
+    hand.Yield(3);
+    ASSERT_TRUE(state().is_split());
+    // Where 1 GiB ends in B, there is no memory in A.
+    const auto width_of = [&](const char* side) {
+      be_in(hand, side);
+      return hand.ItemInfo("**/pieces").RectFull;
+    };
+    const ImRect a = width_of("A"), b = width_of("B");
+    EXPECT_NEAR(a.GetWidth(), b.GetWidth(), 2);
+    const auto spans = [&](std::size_t side) { return state().contexts[side].answers.heap_map.value->spans; };
+    const auto fit = gui::fit_heap_map(spans(1), static_cast<int>(b.GetWidth()), static_cast<int>(b.GetHeight()));
+    hand.MouseMoveToPos({a.Min.x + static_cast<float>(101.0 * mib / fit.bytes_per_px) + 20, a.Min.y + 3});
+    hand.MouseClick();
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_FALSE(state().contexts[0].position.address) << "the pool of 100 MiB ends left of that";
+    take_picture_now(hand, "side_by_side_one_scale");
+  });
+}
+
 TEST_F(SideBySideView, a_key_splits_the_window_and_a_click_activates_a_side) {
   run([&](ImGuiTestContext& hand) {
     open_both(hand);

@@ -205,6 +205,128 @@ TEST_F(TimelineView, survivors_of_a_range_are_shown_by_a_button_in_blocks_and_he
   take_picture("survivors");
 }
 
+TEST_F(TimelineView, lanes_leave_the_plot_its_height_until_they_are_unfolded) {
+  const std::string file = write_trace();
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    const gui::Look look(state());
+    const auto picture = [&](bool unfolded, float height) {
+      gui::PictureOptions options;
+      options.has_thin_lanes = unfolded;
+      options.has_steps = true;
+      return gui::make_picture(*state().answers().timeline.value, nullptr, options, {0, 0}, {400, look.px(height)},
+                               look);
+    };
+    EXPECT_EQ("growth per step, largest free block, fragmentation", picture(false, 310).folded);
+    EXPECT_GE(picture(false, 310).memory.height(), look.px(gui::plot_least));
+    EXPECT_TRUE(picture(true, 310).growth && picture(true, 310).fits && picture(true, 310).fragmentation);
+    const auto large = picture(false, 500);
+    EXPECT_TRUE(large.growth && large.fits && large.fragmentation) << "with room, nothing is folded";
+    EXPECT_GE(large.memory.height(), look.px(gui::plot_least));
+    hand.SetRef("//Timeline");
+    ASSERT_TRUE(hand.ItemExists("Lanes"));
+    const float folded = box(hand, "//Timeline/**/columns").GetHeight();
+    hand.ItemClick("Lanes");
+    hand.Yield(2);
+    EXPECT_EQ(folded, box(hand, "//Timeline/**/columns").GetHeight()) << "nothing moves but the lanes";
+    take_picture_now(hand, "timeline_lanes");
+  });
+}
+
+TEST_F(TimelineView, devices_are_small_multiples_on_one_scale) {
+  const std::string file = write_trace();
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    const gui::Look look(state());
+    gui::PictureOptions options;
+    options.devices = 7;
+    options.most_beside = 900 * mib;
+    const auto picture =
+        gui::make_picture(*state().answers().timeline.value, nullptr, options, {0, 0}, {400, look.px(400)}, look);
+    ASSERT_EQ(7U, picture.devices.size());
+    EXPECT_FALSE(picture.fits || picture.growth || picture.markers);
+    EXPECT_DOUBLE_EQ(990.0 * mib, picture.memory.most);
+    for (const gui::Lane& lane : picture.devices) {
+      EXPECT_FLOAT_EQ(picture.memory.height(), lane.height());
+      EXPECT_DOUBLE_EQ(picture.memory.most, lane.most);
+      EXPECT_GT(lane.from.y, picture.memory.to.y);
+      EXPECT_LE(lane.to.y, look.px(400));
+    }
+  });
+}
+
+// Ten steps, of which the fourth leaves 40 times as much as the others.
+TEST_F(TimelineView, a_click_on_a_bar_of_growth_selects_that_step) {
+  SmallTrace trace;
+  trace.region(0, 300 * mib);
+  for (std::uint64_t i = 0; i < 10; ++i) {
+    trace.mark("step " + std::to_string(i), 1);
+    trace.alloc(i * 8 * mib, i == 3 ? 80 * mib / 10 : mib / 5, "leak");
+    trace.mark("step " + std::to_string(i), 2);
+  }
+  trace.write(path("steps.hbm"));
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {path("steps.hbm")});
+    ASSERT_TRUE(wait_until_idle(hand));
+    ASSERT_TRUE(state().answers().steps.value && state().answers().steps.value->leaves_something);
+    hand.SetRef("//Timeline");
+    if (hand.ItemExists("Lanes")) hand.ItemClick("Lanes");
+    hand.Yield(3);
+    const ImRect lanes = box(hand, "//Timeline/**/columns");
+    const auto& whole = *state().answers().timeline.value;
+    const gui::TimelineSpan shown = span().empty() ? whole.whole : span();
+    const gui::Look look(state());
+    gui::PictureOptions options{span()};
+    options.has_steps = true;
+    const auto picture = gui::make_picture(whole, nullptr, options, lanes.Min, lanes.Max, look);
+    ASSERT_TRUE(picture.growth);
+    const auto& steps = state().answers().steps.value->steps;
+    const double middle = static_cast<double>(steps[3].at + steps[4].at) / 2;
+    const float share = static_cast<float>((middle - static_cast<double>(shown.begin)) / static_cast<double>(shown.length()));
+    hand.MouseMoveToPos({lanes.Min.x + share * lanes.GetWidth(), (picture.growth->from.y + picture.growth->to.y) / 2});
+    hand.MouseClick();
+    ASSERT_TRUE(wait_until_idle(hand));
+    ASSERT_FALSE(state().position().range.empty());
+    const auto& range = state().answers().range.value;
+    ASSERT_TRUE(range);
+    EXPECT_EQ(steps[3].event, range->from.positions[0]);
+    EXPECT_EQ(steps[4].event, range->to.positions[0]);
+    take_picture_now(hand, "timeline_growth_range");
+  });
+}
+
+TEST_F(TimelineView, a_click_on_a_plateau_leaves_the_cursor_there) {
+  const std::string file = write_trace();
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    const auto& whole = *state().answers().timeline.value;
+    // Between two events, one microsecond apart.
+    commands().push(gui::command::show_span, {100'100, 100'900});
+    ASSERT_TRUE(wait_until_idle(hand));
+    const ImRect lanes = box(hand, "//Timeline/**/columns");
+    hand.MouseMoveToPos(at(lanes, 0.5F));
+    hand.MouseClick();
+    ASSERT_TRUE(wait_until_idle(hand));
+    const double cursor = gui::axis_of_cursor(state(), *state().answers().moment.value, whole);
+    EXPECT_NEAR(100'500, cursor, 5);
+    EXPECT_LE(gui::axis_of_moment(*state().answers().moment.value, whole), 100'100.0) << "its event is outside";
+  });
+}
+
+TEST_F(TimelineView, a_legend_names_the_bands_and_a_click_filters) {
+  const std::string file = write_trace();
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    hand.Yield(3);
+    EXPECT_TRUE(hand.ItemExists("//Timeline/**/##pool"));
+    const std::string entry = "//Timeline/**/leak  train.py:10";
+    ASSERT_TRUE(hand.ItemExists(entry.c_str()));
+    hand.ItemClick(entry.c_str());
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ("own=\"leak  train.py:10\"", state().position().request.where) << "as in the heap map";
+  });
+}
+
 TEST_F(TimelineView, what_has_no_room_is_said) {
   const std::string file = write_trace();
   run([&](ImGuiTestContext& hand) {

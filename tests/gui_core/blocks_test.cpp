@@ -253,6 +253,23 @@ TEST_F(BlocksTest, tables_and_graphs_are_about_the_device_of_the_shown_heap_unle
   EXPECT_EQ(36 * mib, total());
 }
 
+TEST_F(BlocksTest, all_devices_are_courses_on_one_axis) {
+  app_->commands().ask(Question::timeline);
+  settle();
+  app_->commands().ask(Question::timeline);
+  settle();
+  ASSERT_TRUE(answers().device_stacks.value);
+  const std::vector<DeviceStack>& devices = answers().device_stacks.value->devices;
+  ASSERT_EQ(2U, devices.size());
+  EXPECT_EQ((HeapKey{0, 1}), devices[0].heap);
+  EXPECT_EQ((HeapKey{0, 2}), devices[1].heap);
+  EXPECT_EQ(50 * mib, devices[0].peak);
+  EXPECT_EQ(0, devices[1].shift) << "one stream, one clock";
+  const TimelineSpan whole = answers().timeline.value->whole;
+  EXPECT_EQ(4 * mib, devices[1].course->columns(whole, 100).back().total);
+  EXPECT_EQ(0U, devices[1].course->columns(whole, 100).front().total);
+}
+
 TEST_F(BlocksTest, a_selected_frame_brings_out_its_blocks) {
   give(command::select_frame, FrameKey{"forward", "train.py", 0});
   ASSERT_NE(nullptr, highlighted_blocks(app_->state()));

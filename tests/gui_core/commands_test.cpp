@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "app/gui/sources/demo.h"
+
 #include "app/gui/core/app_state.h"
 
 namespace hbmscope::gui {
@@ -70,6 +72,15 @@ TEST(Commands, those_with_an_argument_are_hidden_and_carry_it_as_it_is) {
   EXPECT_EQ(800, commands[0].as<PixelSize>().width);
   EXPECT_EQ(400, commands[0].as<PixelSize>().height);
   EXPECT_TRUE(std::holds_alternative<std::monostate>(commands[1].argument));
+}
+
+TEST(DemoName, is_what_tells_two_runs_apart) {
+  EXPECT_EQ("BFC (default)", name_of(DemoSettings()));
+  EXPECT_EQ("platform", name_of(other_than(DemoSettings())));
+  DemoSettings settings;
+  settings.fraction = ".5";
+  settings.preallocates = false;
+  EXPECT_EQ("BFC (default), fraction .5, no preallocation", name_of(settings));
 }
 
 }  // namespace

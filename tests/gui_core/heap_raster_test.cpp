@@ -299,6 +299,7 @@ HeapSpans many_regions(std::size_t count) {
     map.region_bytes += size;
     at += size + 2 * mib;
   }
+  make_places(map, {});
   return map;
 }
 

@@ -1,6 +1,7 @@
 // The heap map as a strip: every pixel compared with a count over all spans, and a view that is a range of addresses.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -162,6 +163,133 @@ TEST(HeapStrip, view_is_a_range_of_addresses_and_stays_when_the_heap_grows) {
     EXPECT_NEAR(near(addresses_of_strip(grown, later).begin), near(shown.begin), 8 * view.bytes_per_px)
         << "but not in the picture";
   }
+}
+
+// A pool that grows below and above what it has.
+void grow(test::SmallTrace& trace) {
+  trace.region(200 * mib, 64 * mib);
+  trace.alloc(200 * mib, 40 * mib, "kept");
+  trace.region(400 * mib, 32 * mib);
+  trace.alloc(400 * mib, 8 * mib, "a");
+  trace.region(100 * mib, 64 * mib);
+  trace.alloc(100 * mib, 64 * mib, "b");
+  trace.region(600 * mib, 800 * mib);
+}
+
+TEST(HeapPlaces, scale_and_places_are_the_same_at_all_times) {
+  test::SmallTrace trace;
+  grow(trace);
+  const Stream& stream = trace.trace().streams[0];
+  const HeapExtent extent = compute_heap_extent(stream, 1);
+  EXPECT_EQ(4U, extent.ranges.size());
+  EXPECT_EQ(960 * mib, extent.pool_bytes);
+  std::optional<HeapMapView> first;
+  std::int64_t place = 0;
+  for (std::uint64_t position = 1; position <= stream.end_position(); ++position) {
+    const StreamState state = stream.state_at(position);
+    const HeapSpans map = compute_heap_spans(stream, state, 1, HeapColoring::size, {}, {}, &extent);
+    for (const MapLayout layout : {MapLayout::wrapped, MapLayout::by_region, MapLayout::strip}) {
+      const HeapMapView view = fit_heap_map(map, 500, 300, layout);
+      const HeapLine line(map, view);
+      if (layout == MapLayout::wrapped && !first) {
+        first = view;
+        place = std::lround(line.px_of(220 * mib));
+      }
+      if (layout == MapLayout::wrapped) {
+        EXPECT_EQ(*first, view) << position;
+        EXPECT_EQ(place, std::lround(line.px_of(220 * mib))) << position;
+      }
+      // Where no memory is yet, its place is empty.
+      EXPECT_EQ(position >= 7, line.address_at(std::lround(line.px_of(700 * mib))).has_value()) << position;
+      EXPECT_NEAR(700.0 * mib, static_cast<double>(line.address_of_place(std::lround(line.px_of(700 * mib)))),
+                  view.bytes_per_px);
+    }
+    HeapRaster raster;
+    raster.draw(map, *first, Theme::dark);
+    const auto empty = static_cast<std::size_t>(HeapLine(map, *first).px_of(700 * mib));
+    EXPECT_EQ(position < 7, raster.cells()[empty].fill == MapCell::Fill::nothing) << position;
+  }
+  const StreamState early = stream.state_at(2);
+  const HeapSpans alone = compute_heap_spans(stream, early, 1, HeapColoring::size, {});
+  EXPECT_NE(*first, fit_heap_map(alone, 500, 300)) << "without the extent the scale follows the time";
+}
+
+TEST(HeapPlaces, a_map_of_holes_is_avoided_and_the_scale_stays) {
+  test::SmallTrace trace;
+  trace.region(0, 64 * mib);
+  trace.alloc(0, mib, "a");
+  HeapExtent extent = compute_heap_extent(trace.trace().streams[0], 1);
+  EXPECT_EQ(1U, extent.ranges.size());
+  extent.ranges.clear();  // As if the memory was taken at other addresses again and again.
+  extent.pool_bytes = 1024 * mib;
+  const HeapSpans map =
+      compute_heap_spans(trace.trace().streams[0], trace.state(), 1, HeapColoring::size, {}, {}, &extent);
+  EXPECT_EQ(64 * mib, map.place_bytes);
+  const HeapMapView view = fit_heap_map(map, 512, 160);
+  EXPECT_GE(view.bytes_per_px * view.width * (160.0 / view.pitch), 1024.0 * mib) << "room for the largest pool";
+}
+
+TEST(HeapPlaces, without_reported_regions_the_areas_at_the_peak_are_the_places) {
+  test::SmallTrace trace(false);
+  trace.alloc(0, 4 * mib, "a");
+  trace.alloc(1024 * mib, 64 * mib, "b");
+  trace.free(1024 * mib);
+  const HeapExtent extent = compute_heap_extent(trace.trace().streams[0], 1);
+  const HeapSpans map =
+      compute_heap_spans(trace.trace().streams[0], trace.state(), 1, HeapColoring::size, {}, {}, &extent);
+  EXPECT_EQ(1U, map.regions.size());
+  EXPECT_EQ((std::vector<AddressRange>{{0, 4 * mib}, {1024 * mib, 1088 * mib}}), map.places);
+}
+
+TEST(HeapPlaces, many_regions_in_the_place_of_a_large_one_never_make_the_line_longer) {
+  test::SmallTrace trace;
+  trace.region(0, 64 * mib);
+  HeapExtent extent = compute_heap_extent(trace.trace().streams[0], 1);
+  test::SmallTrace later;
+  for (std::uint64_t i = 0; i < 8192; ++i) later.region(i * 8 * kib, 4 * kib);
+  const HeapSpans map =
+      compute_heap_spans(later.trace().streams[0], later.state(), 1, HeapColoring::size, {}, {}, &extent);
+  EXPECT_EQ(8192U, map.regions.size());
+  for (const MapLayout layout : {MapLayout::wrapped, MapLayout::by_region, MapLayout::strip}) {
+    const HeapMapView view = fit_heap_map(map, 40, 30, layout);
+    EXPECT_LE(HeapLine(map, view).length_px(), static_cast<std::int64_t>(view.width) * view.rows);
+  }
+}
+
+TEST(HeapPlaces, sides_of_different_size_have_one_scale) {
+  test::SmallTrace small, large;
+  small.region(0, 100 * mib);
+  large.region(0, 3000 * mib);
+  const auto spans = [](test::SmallTrace& trace) {
+    return compute_heap_spans(trace.trace().streams[0], trace.state(), 1, HeapColoring::size, {});
+  };
+  const HeapSpans a = spans(small), b = spans(large);
+  for (const MapLayout layout : {MapLayout::wrapped, MapLayout::strip}) {
+    const HeapMapView wide = fit_heap_map(b, 400, 200, layout);
+    ASSERT_NE(wide.bytes_per_px, fit_heap_map(a, 400, 200, layout).bytes_per_px);
+    const FitBeside beside{wide.bytes_per_px * wide.width, wide.rows};
+    const HeapMapView fit = fit_heap_map(a, 400, 200, layout, beside);
+    EXPECT_DOUBLE_EQ(wide.bytes_per_px, fit.bytes_per_px);
+    EXPECT_EQ(wide.pitch, fit.pitch);
+    EXPECT_DOUBLE_EQ(wide.bytes_per_px, fit_heap_map(b, 400, 200, layout, beside).bytes_per_px);
+  }
+}
+
+TEST(HeapPlaces, zooming_in_rows_leads_into_a_strip_with_the_address_where_it_was) {
+  test::SmallTrace trace;
+  grow(trace);
+  const HeapSpans map = strip_spans(trace);
+  EXPECT_EQ(MapLayout::wrapped, shown_layout(MapLayout::automatic, map.places.size(), false));
+  EXPECT_EQ(MapLayout::strip, shown_layout(MapLayout::automatic, map.places.size(), true));
+  EXPECT_EQ(MapLayout::strip, shown_layout(MapLayout::automatic, 21, false));
+  EXPECT_EQ(MapLayout::wrapped, shown_layout(MapLayout::wrapped, 21, true));
+  const HeapMapView rows = fit_heap_map(map, 500, 200);
+  const std::int64_t px = std::lround(HeapLine(map, rows).px_of(900 * mib));
+  const int x = static_cast<int>(px % rows.width);
+  const AddressRange seen = strip_of_rows(map, rows, 520, 200, 1.25, px, x);
+  const HeapMapView strip = strip_of_addresses(map, 520, 200, seen);
+  EXPECT_NEAR(rows.bytes_per_px / 1.25, strip.bytes_per_px, rows.bytes_per_px * 0.01);
+  EXPECT_NEAR(x, HeapLine(map, strip).px_of(900 * mib) - static_cast<double>(strip.origin), 3);
 }
 
 }  // namespace

@@ -15,6 +15,16 @@ TEST(MomentName, a_position_is_the_same_however_it_came_about) {
     EXPECT_EQ(text, MomentName(text).text());
 }
 
+TEST(MomentName, a_click_between_two_events_is_kept_but_is_no_word) {
+  Trace trace;
+  trace.streams.emplace_back();
+  const MomentName clicked(trace, 0, 4711, 123'456);
+  EXPECT_EQ(123'456, clicked.clicked_at());
+  EXPECT_EQ("#4711", clicked.text());
+  EXPECT_EQ(std::nullopt, MomentName(trace, 0, 4711).clicked_at());
+  EXPECT_EQ(std::nullopt, MomentName("peak").clicked_at());
+}
+
 TEST(MomentName, none_and_end_are_the_end) {
   EXPECT_TRUE(MomentName().is_end());
   EXPECT_TRUE(MomentName("end").is_end());

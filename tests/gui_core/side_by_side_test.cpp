@@ -10,6 +10,7 @@
 #include "app/gui/core/answers.h"
 #include "app/gui/core/app.h"
 #include "app/gui/core/copy_as_command.h"
+#include "app/gui/core/trace_steps.h"
 #include "tests/gui_core/small_trace.h"
 #include "tests/sizes.h"
 
@@ -72,6 +73,7 @@ class SideBySide : public testing::Test {
     for (std::size_t side = 0; side < state().contexts.size(); ++side) {
       app_->commands().bind(side);
       app_->commands().ask(Question::heap_map);
+      app_->commands().ask(Question::timeline);
       app_->commands().unbind();
     }
     app_->commands().ask(Question::side_by_side);
@@ -166,6 +168,29 @@ TEST_F(SideBySide, locked_by_requests_the_other_side_goes_to_the_same_point_of_t
   give(CommandId::lock_nothing);
   give_to(0, command::set_moment, "#3");
   EXPECT_EQ(10U, position(1));
+}
+
+TEST_F(SideBySide, locked_by_requests_the_other_sides_course_is_at_the_same_requests) {
+  open_both();
+  give_to(0, command::size_timeline, PixelSize{700, 200});
+  give(CommandId::lock_requests);
+  give_to(0, command::set_moment, "#3");
+  const auto& own = side(0).answers.timeline_part.value;
+  const auto& other = side(0).answers.overlay.value;
+  ASSERT_TRUE(own && other);
+  ASSERT_TRUE(find_overlay(state()) && find_overlay(state())->is_by_requests);
+  ASSERT_EQ(own->columns.size(), other->columns.size());
+  const Trace &pool = *state().find_source(side(0).position.source)->trace,
+              &growing = *state().find_source(side(1).position.source)->trace;
+  for (std::size_t i = 0; i < own->columns.size(); ++i) {
+    const auto same =
+        find_matching_moment(pool, {0, 1}, own->columns[i].position, growing, {0, 1}, SameMoment::requests);
+    const std::uint64_t in_use = growing.streams[0].state_at(same->position).in_use_bytes(1);
+    EXPECT_LE(other->columns[i].in_use.least, in_use) << i;
+    EXPECT_GE(other->columns[i].in_use.most, in_use) << i;
+  }
+  give(CommandId::lock_time);
+  EXPECT_FALSE(find_overlay(state())->is_by_requests);
 }
 
 TEST_F(SideBySide, differences_are_those_of_the_times_that_are_shown) {

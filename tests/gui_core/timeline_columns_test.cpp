@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 
+#include "tests/analysis/trace_builder.h"
 #include "tests/gui_core/small_trace.h"
 #include "tests/sizes.h"
 
@@ -171,6 +172,33 @@ TEST(TimelineColumns, every_span_equals_that_of_one_state_per_event) {
       ASSERT_EQ(naive[i].fragmentation, timeline.columns[i].fragmentation) << "round " << round << " column " << i;
     }
   }
+}
+
+TEST(ActiveSpan, leaves_out_a_beginning_with_nothing_but_not_a_short_one) {
+  const auto active = [](int nothing, int something) {
+    test::SmallTrace trace;
+    trace.region(0, 64 * mib);
+    for (int i = 0; i < nothing; ++i) i % 2 == 0 ? trace.alloc(0, 512, "start") : trace.free(0);
+    for (int i = 0; i < something; ++i) i % 2 == 0 ? trace.alloc(mib, 32 * mib, "step") : trace.free(mib);
+    return active_span_of(trace.trace().streams[0], 1);
+  };
+  EXPECT_TRUE(active(20, 1000).empty());
+  const TimelineSpan span = active(400, 1000);
+  EXPECT_GT(span.begin, 250'000);
+  EXPECT_LE(span.begin, 400'000);
+}
+
+TEST(ActiveSpan, leaves_out_most_of_the_time_if_little_happened_in_it) {
+  TraceBuilder trace;  // One event a second at first, then one a microsecond.
+  const std::uint32_t heap = trace.heap("pool", wire::heap_flag::has_addresses);
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    if (i < 20) trace.time_ns += 1'000'000'000;
+    trace.alloc(heap, i * mib, mib);
+  }
+  trace.writer.flush();
+  const TimelineSpan span = active_span_of(trace.trace.streams[0], heap);
+  EXPECT_GT(span.begin, 18'000'000'000);
+  EXPECT_TRUE(span.end > span.begin);
 }
 
 TEST(TimelineColumns, nothing_free_is_no_fragmentation) {

@@ -48,16 +48,16 @@ TEST(TraceColors, a_single_line_is_no_division_where_sizes_are_one) {
   EXPECT_EQ(HeapColoring::size, test::colors_of(trace.trace()).automatic);
 }
 
-TEST(TraceColors, ranks_are_by_bytes_at_the_peak_whatever_is_live_now) {
+TEST(TraceColors, ranks_are_by_what_a_name_holds_at_the_most_also_if_the_peak_lacks_it) {
   test::SmallTrace trace;
   trace.region(0, 64 * mib);
   trace.alloc(0, 20 * mib, "large");
   trace.alloc(20 * mib, 5 * mib, "small");
   trace.free(0);
-  trace.alloc(0, mib, "late");
+  trace.alloc(0, 12 * mib, "late");
   const std::atomic<bool> cancelled = false;
   const auto ranks = compute_color_ranks(trace.trace(), {0, 1}, cancelled);
-  EXPECT_EQ((std::vector<std::string>{"large  train.py:10", "small  train.py:10"}),
+  EXPECT_EQ((std::vector<std::string>{"large  train.py:10", "late  train.py:10", "small  train.py:10"}),
             ranks->names[HeapColoring::user_code]);
   const std::atomic<bool> stopped = true;
   EXPECT_FALSE(compute_color_ranks(trace.trace(), {0, 1}, stopped));

@@ -71,6 +71,14 @@ TEST_F(StepsInWindow, the_outermost_steps_and_what_each_leaves_behind) {
   EXPECT_EQ(std::nullopt, steps().growth_of(4));
 }
 
+TEST_F(StepsInWindow, a_pixel_of_many_steps_is_the_one_that_left_most) {
+  const auto axis = [&](std::size_t step) { return static_cast<double>(steps().steps[step].at); };
+  EXPECT_EQ(1U, steps().find_largest_growth(axis(1), axis(1) + 1));
+  EXPECT_EQ(2U, steps().find_largest_growth(axis(0), axis(3)));
+  EXPECT_EQ(3U, steps().find_largest_growth(axis(0), axis(4) + 1)) << "the last one has no known end";
+  EXPECT_EQ(std::nullopt, steps().find_largest_growth(axis(4), axis(4) + 1));
+}
+
 TEST_F(StepsInWindow, keys_go_from_step_to_step) {
   give(Command(command::set_moment, "start"));
   EXPECT_EQ("none", current());

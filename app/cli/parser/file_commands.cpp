@@ -125,8 +125,9 @@ void add_open_options(CLI::App& command, OpenRequest& request, std::string& size
   if (!window.colorings.empty()) color->check(one_of(window.colorings));
   command
       .add_option("--rows", request.rows,
-                  "Lay out the heap map by address, each region in its own rows (region), or as one axis (strip)")
-      ->check(one_of({"address", "region", "strip"}))
+                  "Lay out the heap map by address, each region in its own rows (region), or as one axis (strip);\n"
+                  "by default what its regions and zoom need (auto)")
+      ->check(one_of({"auto", "address", "region", "strip"}))
       ->type_name("LAYOUT");
   command.add_option("--addresses", request.addresses, "Show these addresses in the strip and in Address x time")
       ->type_name("BEGIN-END");

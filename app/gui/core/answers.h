@@ -80,6 +80,7 @@ struct HeapMapAnswer {
   std::shared_ptr<const TraceMoment> moment;  // The state that `spans` refers to.
   std::shared_ptr<const TraceMoment> pinned;  // For the coloring by change: the start of the comparison.
   HeapKey heap;
+  std::shared_ptr<const HeapExtent> extent;  // Of the heap in `moment->trace`.
   HeapSpans spans;
   std::optional<DriverPools> driver_pools;
 };

@@ -107,6 +107,14 @@ std::string in_scope(const AppState& state) {
   return name.empty() ? name : " on " + name;
 }
 
+MapLayout map_layout_of(const AppState& state, std::size_t context) {
+  const ViewPosition& position = state.contexts[context].position;
+  std::size_t places = 0;
+  for (const Context& one : state.contexts)
+    if (one.answers.heap_map.value) places = std::max(places, one.answers.heap_map.value->spans.places.size());
+  return shown_layout(position.map_layout, places, !position.addresses.empty());
+}
+
 std::shared_ptr<const StackCourse> shown_stack(const AppState& state, HeapKey heap, TimelineSpan seen) {
   const auto& part = state.answers().stack_part.value;
   const auto& whole = state.answers().stack.value;

@@ -165,6 +165,9 @@ std::shared_ptr<const TraceMoment> ready_moment_of(const AppState& state, std::s
 // differently, both use sizes. Nothing while the colours of a side are unknown.
 std::optional<HeapColoring> shown_coloring(const AppState& state);
 
+// How a side's heap map is laid out, never `automatic`; both sides alike, if they can be.
+MapLayout map_layout_of(const AppState& state, std::size_t context);
+
 // The bands of the heap in the span: exact if they were computed for the span alone, else of the whole trace. Null
 // until they are known.
 std::shared_ptr<const StackCourse> shown_stack(const AppState& state, HeapKey heap, TimelineSpan seen);

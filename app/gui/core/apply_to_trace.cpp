@@ -147,8 +147,13 @@ void toggle_overlay(AppState& state) {
   show_step(state, *shown_steps(state), *step);
 }
 
-void toggle_layout(ViewPosition& position, MapLayout layout) {
-  position.map_layout = position.map_layout == layout ? MapLayout::wrapped : layout;
+// Automatic where that is what is wanted anyway, so that the choice also holds for other heaps and zooms.
+void toggle_layout(AppState& state, MapLayout layout) {
+  ViewPosition& position = state.context().position;
+  const MapLayout shown = map_layout_of(state, state.context_index());
+  const MapLayout wanted = shown != layout ? layout : MapLayout::wrapped;
+  position.map_layout = MapLayout::automatic;
+  if (map_layout_of(state, state.context_index()) != wanted) position.map_layout = wanted;
 }
 
 }  // namespace
@@ -214,8 +219,8 @@ void set_coloring(AppParts& parts, const HeapColoring& coloring) {
   parts.state.context().position.coloring = coloring;
   parts.state.context().position.lit.clear();
 }
-void toggle_regions(AppParts& parts) { toggle_layout(parts.state.context().position, MapLayout::by_region); }
-void toggle_strip(AppParts& parts) { toggle_layout(parts.state.context().position, MapLayout::strip); }
+void toggle_regions(AppParts& parts) { toggle_layout(parts.state, MapLayout::by_region); }
+void toggle_strip(AppParts& parts) { toggle_layout(parts.state, MapLayout::strip); }
 void set_map_layout(AppParts& parts, const MapLayout& layout) { parts.state.context().position.map_layout = layout; }
 void set_lit(AppParts& parts, const std::string& entry) {
   std::string& lit = parts.state.context().position.lit;

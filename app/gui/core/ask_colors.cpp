@@ -82,6 +82,54 @@ void ask_tiers(Answering& asking, const StackQuery& query) {
              });
 }
 
+struct DeviceStacksOptions {
+  StackQuery query;  // For the shown heap.
+  bool operator==(const DeviceStacksOptions&) const = default;
+};
+
+// Of each device its largest heap that counts, in the order of the devices.
+std::vector<DeviceStack> devices_to_show(const Source& source) {
+  std::vector<DeviceStack> devices;
+  for (const DeviceHeaps& device : source.devices) {
+    DeviceStack stack;
+    for (const DeviceHeap& heap : device.heaps)
+      if (heap.is_counted && heap.peak_bytes > stack.peak)
+        stack = {heap.key, device.name, heap.peak_bytes, nullptr};
+    if (stack.peak == 0) continue;
+    devices.push_back(std::move(stack));
+  }
+  return devices;
+}
+
+void ask_devices(Answering& asking, const StackQuery& query) {
+  const Source* source = asking.state().source();
+  if (!asking.position().all_devices) return;
+  std::vector<DeviceStack> devices = devices_to_show(*source);
+  if (devices.size() < 2) return asking.forget(&Answers::device_stacks);
+  const auto before = source->is_part() ? asking.answers().device_stacks.value : nullptr;
+  asking.ask(&Answers::device_stacks, {source->id, DeviceStacksOptions{query}},
+             [trace = source->trace, query, devices = std::move(devices),
+              before](Work& work) -> Computed<DeviceStacks> {
+               auto made = std::make_shared<DeviceStacks>();
+               made->trace = trace;
+               std::size_t bytes = 0;
+               for (DeviceStack device : devices) {
+                 StackQuery of_device = query;
+                 of_device.heap = device.heap;
+                 const StackCourse* known = nullptr;
+                 if (before)
+                   for (const DeviceStack& one : before->devices)
+                     if (one.heap == device.heap) known = one.course.get();
+                 auto course = StackCourse::compute(*trace, of_device, known, &work);
+                 if (!course) return Failure(cancelled_error());
+                 bytes += course->memory_bytes();
+                 device.course = std::make_shared<const StackCourse>(std::move(*course));
+                 made->devices.push_back(std::move(device));
+               }
+               return {std::move(made), bytes};
+             });
+}
+
 }  // namespace
 
 void ask_colors(Answering& asking) {
@@ -133,6 +181,7 @@ void ask_stack(Answering& asking, HeapKey heap) {
                return computed(StackCourse::compute(*trace, query, before.get(), &work));
              });
   ask_tiers(asking, query);
+  ask_devices(asking, query);
   // Where the whole trace's buckets are fewer than the pixels, the visible span is computed by itself.
   const auto& whole = asking.answers().stack.value;
   const TimelineSpan& span = asking.position().span;

@@ -116,6 +116,29 @@ void ask_steps(Answering& asking, HeapKey heap) {
   });
 }
 
+struct ByRequestsOptions {
+  std::shared_ptr<const TimelineColumns> own;
+  HeapKey heap;
+  bool operator==(const ByRequestsOptions&) const = default;
+};
+
+// On the columns that are shown, since their positions are what is matched.
+void ask_overlay_by_requests(Answering& asking, const Overlay& overlay, const Source& other) {
+  const auto& part = asking.answers().timeline_part;
+  const auto own = part.state == AnswerState::ready ? part.value : asking.answers().timeline.value;
+  const Source* source = asking.state().source();
+  if (own == nullptr || own->heap.empty()) return;
+  asking.ask(&Answers::overlay, {other.id, ByRequestsOptions{own, overlay.heap}},
+             [trace = source->trace, own, beside = other.trace,
+              heap = overlay.heap](Work& work) -> Computed<TimelineColumns> {
+               auto made = compute_columns_by_requests(trace->streams[own->heap.stream], *own,
+                                                       beside->streams[heap.stream], heap, &work);
+               if (!made) return Failure(cancelled_error());
+               const std::size_t bytes = made->columns.size() * sizeof(TimelineColumn);
+               return {std::make_shared<const TimelineColumns>(std::move(*made)), bytes};
+             });
+}
+
 }  // namespace
 
 std::optional<std::size_t> find_failure(const Stream& stream, std::uint32_t heap, std::uint64_t position) {
@@ -174,6 +197,7 @@ void ask_timeline(Answering& asking) {
   const Source* other = overlay ? asking.state().find_source(overlay->source) : nullptr;
   const auto& whole = asking.answers().timeline.value;
   if (other == nullptr || !whole) return asking.forget(&Answers::overlay);
+  if (overlay->is_by_requests) return ask_overlay_by_requests(asking, *overlay, *other);
   TimelineSpan seen = asking.position().span.empty() ? whole->whole : asking.position().span;
   seen = {std::max(seen.begin, overlay->shown.begin) + overlay->shift,
           std::min(seen.end, overlay->shown.end) + overlay->shift};

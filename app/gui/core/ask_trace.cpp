@@ -159,10 +159,16 @@ void ask_heap_map(Answering& asking) {
   const auto pinned = is_change ? ready_pinned(asking.state()) : nullptr;
   if (is_change && pinned == nullptr) return;
   const HeapMapOptions map{heap, coloring, is_change ? position.pin : MomentName(), colors};
+  const auto& before = asking.answers().heap_map.value;
+  const bool has_extent = before && before->moment->trace == moment->trace && before->heap == heap;
   asking.ask(&Answers::heap_map, {position.source, map, position.at},
-             [moment, pinned, heap, coloring, colors](Work& work) -> Computed<HeapMapAnswer> {
+             [moment, pinned, heap, coloring, colors,
+              extent = has_extent ? before->extent : nullptr](Work& work) -> Computed<HeapMapAnswer> {
                auto answer = std::make_shared<HeapMapAnswer>();
                answer->moment = moment;
+               answer->extent = extent ? extent
+                                       : std::make_shared<const HeapExtent>(
+                                             compute_heap_extent(moment->stream(heap), heap.heap));
                answer->pinned = pinned;
                answer->heap = heap;
                ColoringFacts facts;
@@ -174,7 +180,7 @@ void ask_heap_map(Answering& asking) {
                  facts.stream = heap.stream;
                }
                answer->spans = compute_heap_spans(moment->stream(heap), moment->state_of(heap), heap.heap, coloring,
-                                                  *colors, facts);
+                                                  *colors, facts, answer->extent.get());
                answer->driver_pools =
                    find_driver_pools(moment->stream(heap), heap.heap, moment->state_of(heap).position());
                const std::size_t bytes = answer->spans.memory_bytes();

@@ -196,8 +196,8 @@ bool is_checked(const AppState& state, CommandId id) {
     case CommandId::by_line: return position.request.by == FrameBy::line;
     case CommandId::by_file: return position.request.by == FrameBy::file;
     case CommandId::by_package: return position.request.by == FrameBy::package;
-    case CommandId::toggle_regions: return position.map_layout == MapLayout::by_region;
-    case CommandId::toggle_strip: return position.map_layout == MapLayout::strip;
+    case CommandId::toggle_regions: return map_layout_of(state, state.context_index()) == MapLayout::by_region;
+    case CommandId::toggle_strip: return map_layout_of(state, state.context_index()) == MapLayout::strip;
     case CommandId::play: return state.context().is_playing;
     case CommandId::toggle_fold: return position.fold_library;
     case CommandId::toggle_dropped: return position.request.keep_dropped_frames;

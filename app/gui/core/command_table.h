@@ -96,7 +96,7 @@ struct Command;
   S(play, "Play or pause", "Space", "Go", trace,                                                                       \
     "Plays the trace in real time: in 10 s where it took longer, in 3 s where it took less. For a running job: holds " \
     "the picture, or follows the job again.")                                                                          \
-  S(toggle_all_devices, "All devices, or the shown one", "", "View", trace,                                            \
+  S(toggle_all_devices, "All devices, or the shown one", "", "View", any_file,                                           \
     "What tables and graphs are about: the device of the shown heap, or all devices together.")                        \
   S(toggle_regions, "Rows by region", "R", "View", trace, "Starts a new row of the heap map at each region.")          \
   S(toggle_strip, "Heap map as a strip", "U", "View", trace,                                                           \

@@ -60,7 +60,7 @@ void add_position(CommandLine& line, const Source* source, const ViewPosition& p
   line.add_option("--at", (left.range.empty() ? left.at : left.range.to).text());
   line.add_option("--pin", left.pin.text());
   line.add_flag("--all-devices", position.all_devices);
-  if (position.map_layout != MapLayout::wrapped) line.add_option("--rows", text_from_map_layout(position.map_layout));
+  if (position.map_layout != MapLayout::automatic) line.add_option("--rows", text_from_map_layout(position.map_layout));
   if (!position.addresses.empty()) line.add_option("--addresses", text_from_addresses(position.addresses));
   const HeapColoring plain = left.pin.empty() ? HeapColoring::automatic : coloring_since_pin();
   if (left.coloring != plain) line.add_option("--color", row_of(left.coloring).key);

@@ -44,6 +44,9 @@ void DemoRuns::start_demo(std::vector<DemoSettings> settings) {
     sources_.open_file(name_of_run(*demos_[1]), OpenSources::As::side_by_side);
     sides_.set_lock(SameMoment::requests);
   }
+  for (const DemoRun& run : state_.demo->runs)
+    for (Source& source : state_.sources)
+      if (source.path == run.path) source.title = (demos_.size() > 1 ? "" : "demo, ") + name_of(run.settings);
   for (const SourceId id : old) sources_.close_source(id);
 }
 

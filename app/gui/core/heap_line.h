@@ -18,9 +18,20 @@
 
 namespace hbmscope::gui {
 
-enum class MapLayout : std::uint8_t { wrapped, by_region, strip };
-std::string_view text_from_map_layout(MapLayout layout);  // The value of --rows: "address", "region", "strip".
-MapLayout parse_map_layout(std::string_view text);        // Wrapped, if the text is none of them.
+// Automatic: a strip where rows would be hard to follow (shown_layout()).
+enum class MapLayout : std::uint8_t { automatic, wrapped, by_region, strip };
+std::string_view text_from_map_layout(MapLayout layout);  // The value of --rows: "auto", "address", "region", "strip".
+MapLayout parse_map_layout(std::string_view text);        // Automatic, if the text is none of them.
+// Never automatic. In rows, zooming wraps everything anew, and with many regions nothing is found again: so it is a
+// strip while only some addresses are shown, and above 20 places.
+MapLayout shown_layout(MapLayout wanted, std::size_t places, bool shows_some);
+
+// What the map of the other side has at Fit. Both have one scale, so at least this much.
+struct FitBeside {
+  double row_bytes = 0;
+  int rows = 0;
+  friend bool operator==(const FitBeside&, const FitBeside&) = default;
+};
 
 // The visible part of the map.
 struct HeapMapView {
@@ -28,6 +39,7 @@ struct HeapMapView {
   double bytes_per_px = 1;
   std::int64_t origin = 0;  // Pixel of the line at the upper left corner. Pixels below 0 or past the end are empty.
   MapLayout layout = MapLayout::wrapped;
+  FitBeside beside = {};
 
   bool by_region() const { return layout == MapLayout::by_region; }
   bool is_strip() const { return layout == MapLayout::strip; }
@@ -49,23 +61,29 @@ class HeapLine {
   std::int64_t end_px(std::size_t region) const { return ends_[region]; }
   int notch_px() const { return notch_; }
 
-  // The pixel of an address. Outside all regions: the start of the next region, or the end of the line.
+  // The pixel of an address. Outside all places: the start of the next one, or the end of the line.
   double px_of(std::uint64_t address) const;
   // The pixel at which a block that ends at `address` ends. It differs from px_of() at the end of a region, before the
   // notch.
   double px_of_end(std::uint64_t address) const;
-  // The address at the centre of a pixel; nothing in a notch or beyond the ends.
+  // The address at the centre of a pixel; nothing where no memory is, in a notch or beyond the ends.
   std::optional<std::uint64_t> address_at(std::int64_t px) const;
-  // If the pixel lies in a notch or in the rest of a row: the region after it.
+  // If the pixel lies between two regions: the one after it.
   std::optional<std::size_t> region_after_notch(std::int64_t px) const;
   // The first region that ends after the pixel; regions() if there is none.
   std::size_t region_at_or_after(std::int64_t px) const;
+  // The same for places, and where one begins.
+  std::size_t place_at_or_after(std::int64_t px) const;
+  std::int64_t place_px(std::size_t place) const { return place_begins_[place]; }
+  // The address at the left edge of a pixel, whether or not memory is there now; in a notch, that of the next place.
+  std::uint64_t address_of_place(std::int64_t px) const;
 
  private:
   const HeapSpans* map_;
   double bytes_per_px_;
   int notch_ = 0;
-  std::vector<std::int64_t> begins_, ends_;  // Per region.
+  std::vector<std::int64_t> begins_, ends_;              // Per region.
+  std::vector<std::int64_t> place_begins_, place_ends_;  // Per place.
   std::int64_t length_ = 0;
 };
 
@@ -74,7 +92,8 @@ class HeapLine {
 // Each region takes at least one pixel, and by region at least one row, which is never longer than the largest region
 // needs. So a heap with too many regions continues below the picture; a pixel is then at most as large as the mean
 // region. A strip has one row of the whole height, at most strip_pitch_most, and continues to the right.
-HeapMapView fit_heap_map(const HeapSpans& map, int width, int height, MapLayout layout = MapLayout::wrapped);
+HeapMapView fit_heap_map(const HeapSpans& map, int width, int height, MapLayout layout = MapLayout::wrapped,
+                         FitBeside beside = {});
 inline constexpr int strip_pitch_most = 240;
 // True if the line continues below the picture.
 bool goes_on_below(const HeapSpans& map, const HeapMapView& view);
@@ -93,6 +112,10 @@ HeapMapView zoom_to_range(const HeapSpans& map, const HeapMapView& fit, int heig
 // The addresses from the left to the right end of a strip; empty if it shows the whole heap. strip_of_addresses() is
 // the inverse: what a strip shows is a range of addresses, whatever happens to the heap.
 AddressRange addresses_of_strip(const HeapSpans& map, const HeapMapView& view);
-HeapMapView strip_of_addresses(const HeapSpans& map, int width, int height, AddressRange range);
+HeapMapView strip_of_addresses(const HeapSpans& map, int width, int height, AddressRange range,
+                               FitBeside beside = {});
+// Zooming in rows by `factor` leads into a strip. The address at `px` of the rows' line comes to lie at `x`.
+AddressRange strip_of_rows(const HeapSpans& map, const HeapMapView& rows, int width, int height, double factor,
+                           std::int64_t px, int x);
 
 }  // namespace hbmscope::gui

@@ -28,13 +28,13 @@ struct Inks {
 namespace {
 
 // Steps of one scale, near viridis: told apart under protan, deutan and tritan vision, and in their order of
-// brightness.
-constexpr std::array<Color, step_count> steps_dark{{{0x40, 0x3F, 0x82},
-                                                    {0x5B, 0x60, 0xD1},
-                                                    {0x0A, 0x8C, 0x78},
-                                                    {0x3D, 0xBE, 0x8C},
-                                                    {0x9F, 0xC6, 0x4D},
-                                                    {0xFD, 0xE7, 0x25}}};
+// brightness. The last one is what most of a heap has where blocks are large, so it is no signal colour.
+constexpr std::array<Color, step_count> steps_dark{{{0x36, 0x3B, 0x7D},
+                                                    {0x54, 0x58, 0xBA},
+                                                    {0x26, 0x8C, 0x7D},
+                                                    {0x61, 0xB7, 0x86},
+                                                    {0xB1, 0xC5, 0x65},
+                                                    {0xDB, 0xDC, 0xAF}}};
 constexpr std::array<Color, step_count> steps_light{{{0xD0, 0xDA, 0x1E},
                                                      {0x94, 0xA8, 0x66},
                                                      {0x57, 0x9F, 0x96},

@@ -94,7 +94,79 @@ void find_ends(HeapSpans& map, const StreamState& state, std::uint32_t heap) {
   }
 }
 
+void add_blocks(HeapSpans& map, const StreamState& state, std::uint32_t heap) {
+  map.knows_regions = state.heap(heap).space.knows_regions();
+  if (map.knows_regions)
+    add_regions(map, state, heap);
+  else
+    add_loose_blocks(map, state, heap);
+  for (const HeapSpan& span : map.spans) {
+    if (span.kind != SpanKind::block || span.size == 0) continue;
+    map.block_bytes[std::bit_width(span.size) - 1] += span.size;
+    map.waste_bytes += span.waste;
+    map.pending_bytes += span.is_pending ? span.size : 0;
+  }
+}
+
+struct PlacedRange {
+  AddressRange range;
+  bool joins = false;
+};
+// Ranges that overlap become one, and those that are at most `gap` apart, if both join.
+std::vector<AddressRange> merged(std::vector<PlacedRange> all, std::uint64_t gap) {
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.range.begin < b.range.begin; });
+  std::vector<AddressRange> ranges;
+  bool joins = false;
+  for (const PlacedRange& one : all) {
+    const bool is_near = !ranges.empty() && one.range.begin >= ranges.back().end &&
+                         one.range.begin - ranges.back().end <= gap && joins && one.joins;
+    if (is_near || (!ranges.empty() && one.range.begin < ranges.back().end))
+      ranges.back().end = std::max(ranges.back().end, one.range.end);
+    else
+      ranges.push_back(one.range);
+    joins = one.joins;
+  }
+  return ranges;
+}
+
+std::uint64_t bytes_of(const std::vector<AddressRange>& ranges) {
+  std::uint64_t bytes = 0;
+  for (const AddressRange& range : ranges) bytes += range.size();
+  return bytes;
+}
+
 }  // namespace
+
+HeapExtent compute_heap_extent(const Stream& stream, std::uint32_t heap) {
+  HeapExtent extent;
+  HeapSpans peak;
+  add_blocks(peak, stream.state_at(stream.peak(heap).position), heap);
+  extent.block_bytes = peak.block_bytes;
+  if (!peak.knows_regions) {
+    for (const SpanRegion& region : peak.regions) extent.ranges.push_back(region.range);
+    extent.pool_bytes = bytes_of(extent.ranges);
+    return extent;
+  }
+  for (const TimelineBucket& bucket : stream.timeline(heap).buckets(0, stream.end_position(), 1))
+    extent.pool_bytes = bucket.most.pool;
+  std::vector<PlacedRange> all;
+  for (const RegionRange& one : stream.regions_ever())
+    if (one.heap == heap) all.push_back({one.range, one.joins_neighbours});
+  extent.ranges = merged(std::move(all), 0);
+  // A job that takes its memory at other addresses again and again would have a map of holes.
+  constexpr std::uint64_t holes_max = 2;
+  if (bytes_of(extent.ranges) / (1 + holes_max) > extent.pool_bytes) extent.ranges.clear();
+  return extent;
+}
+
+void make_places(HeapSpans& map, const HeapExtent& extent) {
+  std::vector<PlacedRange> all;
+  for (const AddressRange& range : extent.ranges) all.push_back({range, !map.knows_regions});
+  for (const SpanRegion& region : map.regions) all.push_back({region.range, !map.knows_regions});
+  map.places = merged(std::move(all), map.knows_regions ? 0 : loose_gap_max);
+  map.place_bytes = bytes_of(map.places);
+  map.scale_bytes = std::max(map.place_bytes, extent.pool_bytes);
+}
 
 std::vector<ShadeEntry> legend_of(const std::vector<ShadedName>& names, std::string_view rest_name) {
   std::vector<std::size_t> order(names.size());
@@ -134,21 +206,16 @@ const HeapSpan* HeapSpans::find(std::uint64_t address) const {
 }
 
 HeapSpans compute_heap_spans(const Stream& stream, const StreamState& state, std::uint32_t heap, HeapColoring coloring,
-                             const TraceColors& colors, const ColoringFacts& facts) {
+                             const TraceColors& colors, const ColoringFacts& facts, const HeapExtent* extent) {
   HeapSpans map;
   const BlockLabels labels(stream);
   map.coloring = coloring == HeapColoring::automatic ? colors.automatic : coloring;
-  map.knows_regions = state.heap(heap).space.knows_regions();
-  if (map.knows_regions) {
-    add_regions(map, state, heap);
-  } else {
-    add_loose_blocks(map, state, heap);
-  }
+  add_blocks(map, state, heap);
+  for (const SpanRegion& region : map.regions) map.region_bytes += region.range.size();
+  make_places(map, extent != nullptr ? *extent : HeapExtent());
+  if (extent != nullptr) map.block_bytes = extent->block_bytes;
   map.has_two_ends = map.knows_regions && stream.definitions().heap(heap).has(wire::heap_flag::has_two_ends);
   if (map.has_two_ends) find_ends(map, state, heap);
-  for (const SpanRegion& region : map.regions) map.region_bytes += region.range.size();
-  for (const HeapSpan& span : map.spans)
-    if (span.kind == SpanKind::block && span.size > 0) map.block_bytes[std::bit_width(span.size) - 1] += span.size;
   for (std::size_t i = 0; i < map.spans.size(); ++i)
     if (map.spans[i].kind == SpanKind::free) keep_larger(map, map.largest_free, i);
   const Coloring& row = row_of(map.coloring);

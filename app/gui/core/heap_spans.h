@@ -80,6 +80,14 @@ struct ShadedName {
 // the only one, otherwise `rest_name`. Names without weight are left out.
 std::vector<ShadeEntry> legend_of(const std::vector<ShadedName>& names, std::string_view rest_name);
 
+// What a heap ever had, so that its map has the same scale and the same places at all times.
+struct HeapExtent {
+  std::vector<AddressRange> ranges;  // Ascending. Without reported regions: the areas of close blocks at the peak.
+  std::uint64_t pool_bytes = 0;      // Of the largest pool; 0 if it is unknown.
+  std::array<std::uint64_t, 64> block_bytes{};  // As HeapSpans::block_bytes, at the peak.
+};
+HeapExtent compute_heap_extent(const Stream& stream, std::uint32_t heap);
+
 struct HeapSpans {
   HeapColoring coloring = HeapColoring::user_code;
   std::vector<SpanRegion> regions;
@@ -91,17 +99,24 @@ struct HeapSpans {
   bool has_two_ends = false;
   std::optional<std::size_t> largest_lower, largest_upper;  // For two ends: the largest free block of each.
   std::uint64_t region_bytes = 0;
+  // Where the map has room: all memory that the heap ever had. Each region lies in one of them, or is one.
+  std::vector<AddressRange> places;
+  std::uint64_t place_bytes = 0;
+  std::uint64_t scale_bytes = 0;  // The scale leaves room for as many, though the places may be fewer at this time.
   std::array<std::uint64_t, 64> block_bytes{};  // In blocks of at least 2^i bytes, and less than twice that.
+  std::uint64_t waste_bytes = 0, pending_bytes = 0;
   std::uint64_t blocks_not_drawn = 0;  // They overlap others, have no address, or lie outside the known regions.
   bool knows_regions = true;           // False: regions are areas of close blocks, and no span is called free.
 
   bool is_ordered() const { return row_of(coloring).is_ordered; }
   const HeapSpan* find(std::uint64_t address) const;  // nullptr if there is no memory at the address.
   std::size_t memory_bytes() const {
-    return spans.size() * sizeof(HeapSpan) + gone.size() * sizeof(AddressRange) + regions.size() * sizeof(SpanRegion) +
-           4096;
+    return spans.size() * sizeof(HeapSpan) + (gone.size() + places.size()) * sizeof(AddressRange) +
+           regions.size() * sizeof(SpanRegion) + 4096;
   }
 };
+// Fills `places` for the regions.
+void make_places(HeapSpans& map, const HeapExtent& extent);
 
 // What a coloring needs in addition to the current state.
 struct ColoringFacts {
@@ -110,8 +125,9 @@ struct ColoringFacts {
   std::uint32_t stream = 0;             // The stream that the heap belongs to.
 };
 
-// `colors`: of the trace; without them no name has a hue.
+// `colors`: of the trace; without them no name has a hue. `extent`: without it the places are the regions.
 HeapSpans compute_heap_spans(const Stream& stream, const StreamState& state, std::uint32_t heap, HeapColoring coloring,
-                             const TraceColors& colors, const ColoringFacts& facts = {});
+                             const TraceColors& colors, const ColoringFacts& facts = {},
+                             const HeapExtent* extent = nullptr);
 
 }  // namespace hbmscope::gui

@@ -40,7 +40,7 @@ constexpr std::array<Pair, static_cast<std::size_t>(Role::count_)> colors{{
     {rgb(0x000000), rgb(0xFFFFFF)},  // selection, inner line
     {rgb(0x8C7A4F), rgb(0x8C7A3F)},  // outside the pool
     {rgb(0x566B86), rgb(0x56708F)},  // other processes
-    {rgb(0xE4E7EB), rgb(0x2B3138)},  // unexplained
+    {rgb(0x56616D), rgb(0xB4BCC5)},  // unexplained
     {rgb(0x3D4754), rgb(0xC3CAD2)},  // not identified
     {rgb(0x5AA6F0), rgb(0x1F6FB5)},  // shrunk, gone
     {rgb(0x59646F), rgb(0xB4BCC5)},  // same

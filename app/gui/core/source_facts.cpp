@@ -17,11 +17,19 @@ bool has_history(const Stream& stream) {
   return counts.total > counts.out_of_memory + counts.driver_refusals || !stream.counters().series().empty();
 }
 
+// An error text may give the sum of what is in use, which is one block without an address: a map of it says nothing.
+bool is_one_sum(const Stream& stream, std::uint32_t heap) {
+  constexpr std::uint64_t bytes_max = 1 << 16;  // Of an error text with what stands around it.
+  if (stream.definitions().heap(heap).has(wire::heap_flag::has_addresses) || stream.encoded_bytes() > bytes_max)
+    return false;
+  return stream.state_at(stream.peak(heap).position).heap(heap).live_blocks <= 1;
+}
+
 // Totals over time without any block are shown, and the heap map says why it is empty.
 bool has_blocks_or_history(const Stream& stream) {
   if (has_history(stream)) return true;
   for (std::uint32_t heap = 1; heap < stream.definitions().heaps().size(); ++heap)
-    if (stream.peak(heap).in_use_bytes > 0) return true;
+    if (stream.peak(heap).in_use_bytes > 0 && !is_one_sum(stream, heap)) return true;
   return false;
 }
 

@@ -158,6 +158,19 @@ FrameKey frame_of_span(const HeapMapAnswer& answer, const HeapSpan& span) {
                         answer.moment->state_of(answer.heap).slots()[span.slot].stack);
 }
 
+std::vector<std::string> stack_lines(const Definitions& definitions, std::uint32_t stack, std::size_t most) {
+  std::vector<std::string> lines;
+  std::size_t left_out = 0;
+  for (; stack != 0; stack = definitions.stack(stack).parent) {
+    if (lines.size() < most)
+      lines.push_back(frame_text(definitions, definitions.frame(definitions.stack(stack).frame)));
+    else
+      ++left_out;
+  }
+  if (left_out > 0) lines.push_back(text_from_count_of(left_out, "more frame"));
+  return lines;
+}
+
 FrameKey frame_of_stack(const Definitions& definitions, std::uint32_t stack) {
   const auto own = find_own_frame(definitions, stack);
   if (!own) return {};

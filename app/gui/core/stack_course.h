@@ -101,4 +101,16 @@ struct TierStacks {
   }
 };
 
+// What each device held, for small multiples on one axis.
+struct DeviceStack {
+  HeapKey heap;  // The largest of the device.
+  std::string name;
+  std::uint64_t peak = 0;
+  std::shared_ptr<const StackCourse> course;
+};
+struct DeviceStacks {
+  std::shared_ptr<const Trace> trace;
+  std::vector<DeviceStack> devices;
+};
+
 }  // namespace hbmscope::gui

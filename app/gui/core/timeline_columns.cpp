@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/query/moment_comparison.h"
 #include "analysis/trace/pass_from.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/span_text.h"
@@ -199,17 +200,24 @@ TimelineSpan whole_span_of(const Stream& stream) {
 
 TimelineSpan active_span_of(const Stream& stream, std::uint32_t heap) {
   constexpr std::size_t buckets = 512;
-  constexpr std::uint64_t share_held = 50;  // A fiftieth of the peak is something.
+  constexpr std::uint64_t share_held = 50, share_of_events = 10;  // A fiftieth of the peak is something.
   const TimelineSpan whole = whole_span_of(stream);
   const std::uint64_t least = stream.peak(heap).in_use_bytes / share_held;
+  const auto axis_of = [&](std::uint64_t position, std::int64_t time_ns) {
+    return stream.has_times() ? time_ns - stream.zero_ns() : static_cast<std::int64_t>(position);
+  };
+  std::int64_t begin = 0;
   for (const TimelineBucket& bucket : stream.timeline(heap).buckets(0, stream.end_position(), buckets)) {
     if (bucket.most.in_use <= least) continue;
-    const std::int64_t begin =
-        stream.has_times() ? bucket.first_time_ns - stream.zero_ns() : static_cast<std::int64_t>(bucket.first_position);
-    if (begin < whole.length() / 5 * 2) return {};
-    return {begin - (whole.end - begin) / 20, whole.end};
+    begin = axis_of(bucket.first_position, bucket.first_time_ns);
+    break;
   }
-  return {};
+  // A program that loads its parameters for most of the time, one by one.
+  const std::uint64_t tenth = stream.end_position() / share_of_events;
+  if (const std::int64_t loaded = axis_of(tenth, stream.state_at(tenth).time_ns()); loaded > whole.length() / 2)
+    begin = std::max(begin, loaded);
+  if (begin < whole.length() / 8) return {};
+  return {begin - (whole.end - begin) / 20, whole.end};
 }
 
 StreamPositions positions_of(const Stream& stream, TimelineSpan span) {
@@ -262,6 +270,35 @@ std::optional<TimelineColumns> compute_timeline_columns(const Stream& stream, He
   add_markers(stream, timeline);
   add_counters(stream, timeline);
   return timeline;
+}
+
+std::optional<TimelineColumns> compute_columns_by_requests(const Stream& stream, const TimelineColumns& own,
+                                                           const Stream& other, HeapKey other_heap,
+                                                           PassControl* control) {
+  std::vector<std::uint64_t> positions{own.begin_position};
+  for (const TimelineColumn& column : own.columns) positions.push_back(std::max(positions.back(), column.position));
+  const auto found =
+      find_matching_positions(stream, own.heap.heap, positions, other, other_heap.heap, control);
+  if (!found) return std::nullopt;
+  TimelineColumns columns;
+  columns.heap = other_heap;
+  columns.has_times = own.has_times;
+  columns.whole = own.whole;
+  columns.span = own.span;
+  StreamState state = other.state_at(found->front());
+  Columns course(columns, own.columns.size(), column_from(state, other_heap.heap, found->front()));
+  std::size_t column = 0;
+  const bool is_done = pass_over_states_from(
+      other, state, found->back(), [&](std::uint64_t) { return control == nullptr || !control->cancelled; },
+      [&](const StreamState& now, std::uint64_t position, std::int64_t, std::uint32_t changed) {
+        while (column + 1 < own.columns.size() && (*found)[column + 1] < position) ++column;
+        const TimelineColumn figures = column_from(now, other_heap.heap, position);
+        if (changed == other_heap.heap || changed == 0) course.add(figures, figures, column);
+      });
+  if (!is_done) return std::nullopt;
+  course.finish();
+  for (const TimelineColumn& one : columns.columns) columns.in_use_most = std::max(columns.in_use_most, one.in_use.most);
+  return columns;
 }
 
 double TimelineColumns::share_of(std::uint64_t position, std::int64_t time_ns) const {

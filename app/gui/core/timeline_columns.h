@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/trace/pass_control.h"
 #include "analysis/trace/stream.h"
 #include "app/gui/core/timeline_span.h"
 #include "app/gui/sources/trace_moment.h"
@@ -142,6 +143,12 @@ bool is_exact(TimelineEffort effort, StreamPositions positions);
 std::optional<TimelineColumns> compute_timeline_columns(const Stream& stream, HeapKey heap, TimelineSpan span,
                                                         std::size_t columns, TimelineEffort effort,
                                                         const std::atomic<bool>& cancelled);
+
+// Another stream's bytes in use on this one's axis, where both have had the same number of requests. `own`: the columns
+// of the axis. Nothing if cancelled.
+std::optional<TimelineColumns> compute_columns_by_requests(const Stream& stream, const TimelineColumns& own,
+                                                           const Stream& other, HeapKey other_heap,
+                                                           PassControl* control);
 
 // Clamps to the axis and to the shortest distinguishable span; empty if it is the whole axis.
 TimelineSpan possible_span(const TimelineColumns& timeline, double begin, double end);

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "analysis/diagnose/pool_costs.h"
 #include "app/gui/core/heap_spans.h"
 
 namespace hbmscope::gui {
@@ -15,6 +16,7 @@ struct RankedHeap {
   HeapKey key;
   HeapPeak peak;
   bool is_main = false;
+  bool is_counted = false;  // What it holds at its peak was.
 };
 
 std::vector<RankedHeap> heaps_to_rank(const Trace& trace, HeapKey main) {
@@ -76,31 +78,20 @@ class NameWeights {
   std::unordered_map<std::string, Weight> weights_;
 };
 
-// The bytes of one stream's blocks by what their names depend on, so that each name is made once.
-class KeyWeights {
- public:
-  explicit KeyWeights(const NamesOfBlocks& names) : names_(&names) {}
-  void add(const LiveBlock& block, const BlockLabels& labels, bool is_main) {
-    weights_[names_->key_of(block, labels)].add(block.size, is_main);
-  }
-  void add_to(NameWeights& sums, const Definitions& definitions) const {
-    for (const auto& [key, weight] : weights_) sums.add(names_->name_of(definitions, key), weight);
-  }
-
- private:
-  const NamesOfBlocks* names_;
-  std::unordered_map<std::uint32_t, Weight> weights_;
-};
+// The bytes of one heap's blocks by what their names depend on, so that each name is made once.
+using BytesByKey = std::unordered_map<std::uint32_t, std::uint64_t>;
 
 struct Weights {
-  ByColoring<NameWeights> names;
+  ByColoring<NameWeights> names;         // What each held at the most, of the times that were looked at.
+  ByColoring<NameWeights> names_at_peak;
   std::uint64_t bytes = 0, with_category = 0;  // In the main layer.
   std::set<Shade> sizes;
 };
 
 HeapColoring choose_automatic(const Weights& weights) {
   const auto is_half = [&](std::uint64_t bytes) { return bytes > 0 && bytes >= weights.bytes - bytes; };
-  const NameWeights &code = weights.names[HeapColoring::user_code], &tags = weights.names[HeapColoring::tag];
+  const NameWeights &code = weights.names_at_peak[HeapColoring::user_code],
+                    &tags = weights.names_at_peak[HeapColoring::tag];
   if (is_half(weights.with_category)) return HeapColoring::category;
   const bool is_of_code = is_half(code.named_bytes());
   if (weights.bytes == 0 || (is_of_code && code.divides())) return HeapColoring::user_code;
@@ -110,31 +101,92 @@ HeapColoring choose_automatic(const Weights& weights) {
 
 }  // namespace
 
+namespace {
+
+// A heap's peak may lack what is large at most other times: the optimizer's temporary arrays, for example.
+class HeapSampler {
+ public:
+  HeapSampler(const Stream& stream, std::vector<RankedHeap> heaps)
+      : stream_(stream), labels_(stream), heaps_(std::move(heaps)) {
+    for (const Coloring& row : coloring_table())
+      if (row.is_hued()) rows_.push_back(&row);
+    most_.resize(heaps_.size() * rows_.size());
+    at_peak_.resize(most_.size());
+  }
+
+  bool run(Weights& weights, const std::atomic<bool>& cancelled) {
+    std::size_t blocks = 1;
+    for (const RankedHeap& heap : heaps_) blocks = std::max(blocks, look_at(heap.peak.position, weights));
+    // Time for some million blocks.
+    const std::size_t times = std::clamp<std::size_t>(2'000'000 / blocks, 2, 16);
+    const auto more = positions_over_time(stream_.end_position(), stream_.end_position(), times);
+    for (const std::uint64_t position : more) {
+      if (cancelled) return false;
+      look_at(position, weights);
+    }
+    add_to(weights.names, most_);
+    add_to(weights.names_at_peak, at_peak_);
+    return true;
+  }
+
+ private:
+  std::size_t look_at(std::uint64_t position, Weights& weights) {
+    const StreamState state = stream_.state_at(position);
+    std::vector<BytesByKey> now(most_.size());
+    for (const LiveBlock& block : state.slots()) {
+      const auto heap = std::find_if(heaps_.begin(), heaps_.end(),
+                                     [&](const RankedHeap& one) { return one.key.heap == block.heap; });
+      if (heap == heaps_.end()) continue;
+      const std::size_t first = static_cast<std::size_t>(heap - heaps_.begin()) * rows_.size();
+      for (std::size_t i = 0; i < rows_.size(); ++i)
+        now[first + i][rows_[i]->names->key_of(block, labels_)] += block.size;
+      if (heap->is_main && !heap->is_counted && heap->peak.position == position) count(block, weights);
+    }
+    for (std::size_t heap = 0; heap < heaps_.size(); ++heap) {
+      if (heaps_[heap].peak.position != position) continue;
+      heaps_[heap].is_counted = true;
+      const auto first = static_cast<std::ptrdiff_t>(heap * rows_.size()), behind = first + std::ssize(rows_);
+      std::copy(now.begin() + first, now.begin() + behind, at_peak_.begin() + first);
+    }
+    for (std::size_t i = 0; i < now.size(); ++i)
+      for (const auto& [key, bytes] : now[i]) most_[i][key] = std::max(most_[i][key], bytes);
+    return state.slot_count();
+  }
+  void add_to(ByColoring<NameWeights>& sums, const std::vector<BytesByKey>& all) const {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Coloring& row = *rows_[i % rows_.size()];
+      for (const auto& [key, bytes] : all[i]) {
+        Weight weight;
+        weight.add(bytes, heaps_[i / rows_.size()].is_main);
+        sums[row.kind].add(row.names->name_of(stream_.definitions(), key), weight);
+      }
+    }
+  }
+  // What the automatic coloring depends on.
+  void count(const LiveBlock& block, Weights& weights) const {
+    weights.bytes += block.size;
+    if (labels_.has_categories() && labels_.category(block) != Category::unknown) weights.with_category += block.size;
+    weights.sizes.insert(size_step_of(block.size));
+  }
+
+  const Stream& stream_;
+  BlockLabels labels_;
+  std::vector<RankedHeap> heaps_;
+  std::vector<const Coloring*> rows_;
+  std::vector<BytesByKey> most_, at_peak_;  // By heap, then by coloring.
+};
+
+}  // namespace
+
 std::optional<ColorRanks> compute_color_ranks(const Trace& trace, HeapKey main, const std::atomic<bool>& cancelled) {
   Weights weights;
   const std::vector<RankedHeap> heaps = heaps_to_rank(trace, main);
   for (std::uint32_t number = 0; number < trace.streams.size(); ++number) {
-    const auto is_here = [&](const RankedHeap& one) { return one.key.stream == number; };
-    if (std::none_of(heaps.begin(), heaps.end(), is_here)) continue;
-    const Stream& stream = trace.streams[number];
-    const BlockLabels labels(stream);
-    std::vector<std::pair<HeapColoring, KeyWeights>> by_key;
-    for (const Coloring& row : coloring_table())
-      if (row.is_hued()) by_key.emplace_back(row.kind, *row.names);
-    for (const RankedHeap& heap : heaps) {
-      if (!is_here(heap)) continue;
-      if (cancelled) return std::nullopt;
-      const StreamState state = stream.state_at(heap.peak.position);
-      for (const LiveBlock& block : state.slots()) {
-        if (block.heap != heap.key.heap) continue;
-        for (auto& [coloring, weights_of_keys] : by_key) weights_of_keys.add(block, labels, heap.is_main);
-        if (!heap.is_main) continue;
-        weights.bytes += block.size;
-        if (labels.has_categories() && labels.category(block) != Category::unknown) weights.with_category += block.size;
-        weights.sizes.insert(size_step_of(block.size));
-      }
-    }
-    for (const auto& [coloring, keys] : by_key) keys.add_to(weights.names[coloring], stream.definitions());
+    std::vector<RankedHeap> here;
+    for (const RankedHeap& one : heaps)
+      if (one.key.stream == number) here.push_back(one);
+    if (cancelled) return std::nullopt;
+    if (!here.empty() && !HeapSampler(trace.streams[number], here).run(weights, cancelled)) return std::nullopt;
   }
   ColorRanks ranks;
   ranks.automatic = choose_automatic(weights);

@@ -1,6 +1,7 @@
 #include "app/gui/core/trace_steps.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "app/gui/core/answers.h"
 #include "app/gui/core/app_state.h"
@@ -26,7 +27,8 @@ std::optional<Overlay> previous_step(const AppState& state) {
                  steps->heap,
                  shift,
                  {before.begin - shift, before.end - shift},
-                 "the step before (" + std::string(steps->steps[*step - 1].name) + ")"};
+                 "the step before (" + std::string(steps->steps[*step - 1].name) + ")",
+                 false};
 }
 
 // Both axes begin with the first step, if there are steps, else with the first event.
@@ -43,13 +45,17 @@ std::optional<Overlay> other_side(const AppState& state) {
   if (timeline->heap.empty() || !(timeline->heap == choose_heap(*source->trace, state.position().heap)))
     return std::nullopt;
   if (timeline->has_times != own_timeline->has_times) return std::nullopt;
+  std::string words = std::string(side_name(other)) + " (" + source->name() + ")";
+  if (state.lock == SameMoment::requests)
+    return Overlay{state.position().source, timeline->heap, 0, own_timeline->whole, std::move(words), true};
   const auto steps = shown_steps(state);
   const std::int64_t shift = own && steps ? steps->steps.front().at - own->steps.front().at : 0;
   return Overlay{state.position().source,
                  timeline->heap,
                  shift,
                  {timeline->whole.begin - shift, timeline->whole.end - shift},
-                 std::string(side_name(other)) + ": " + source->name()};
+                 std::move(words),
+                 false};
 }
 
 }  // namespace
@@ -69,6 +75,22 @@ TimelineSpan TraceSteps::span_of(std::size_t step) const {
 std::optional<std::int64_t> TraceSteps::growth_of(std::size_t step) const {
   if (step + 1 >= steps.size()) return std::nullopt;
   return steps[step + 1].in_use - steps[step].in_use;
+}
+
+std::optional<std::size_t> TraceSteps::find_largest_growth(double begin, double end) const {
+  auto first = std::upper_bound(steps.begin(), steps.end(), begin,
+                                [](double at, const TraceStep& one) { return at < static_cast<double>(one.at); });
+  if (first != steps.begin()) --first;
+  std::optional<std::size_t> largest;
+  std::int64_t most = 0;
+  for (auto step = first; step != steps.end() && static_cast<double>(step->at) < end; ++step) {
+    const auto index = static_cast<std::size_t>(step - steps.begin());
+    const std::int64_t bytes = std::abs(growth_of(index).value_or(0));
+    if (bytes <= most || static_cast<double>(span_of(index).end) <= begin) continue;
+    most = bytes;
+    largest = index;
+  }
+  return largest;
 }
 
 std::optional<std::size_t> current_step(const AppState& state) {

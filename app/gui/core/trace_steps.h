@@ -38,6 +38,8 @@ struct TraceSteps {
   TimelineSpan span_of(std::size_t step) const;
   // What the step left behind: what was in use at its end minus what was at its start; nothing for the last one.
   std::optional<std::int64_t> growth_of(std::size_t step) const;
+  // Of the steps in a part of the axis, the one that left most behind, or gave most back; nothing if none did.
+  std::optional<std::size_t> find_largest_growth(double begin, double end) const;
 };
 
 // Another course that the timeline shows over its own: of the step before the current one, or of the other side.
@@ -47,6 +49,8 @@ struct Overlay {
   std::int64_t shift = 0;  // Its axis minus the timeline's own.
   TimelineSpan shown;      // On the timeline's own axis.
   std::string words;       // What it is: "train step 12", "B: big.hbm".
+  // The same number of requests lie above each other, as the sides are locked; there is no shift then.
+  bool is_by_requests = false;
 };
 // For the bound context; nothing if there is none, or what it needs is not known yet.
 std::optional<Overlay> find_overlay(const AppState& state);

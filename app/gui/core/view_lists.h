@@ -73,7 +73,7 @@ namespace hbmscope::gui {
 // Answers that the questions above are made from, or that are computed with them. X(type, name, phrase). `moment`,
 // `pinned`, `baseline_moment` and `settings` exist for traces only; `color_ranks` led to Context::colors;
 // `frames_blocks` pass the filter and were allocated through the selected frame; `overlay` is what find_overlay() says;
-// `timeline_part`, `stack_part` and `stack_blocks` are of the visible span, `timeline`, `stack` and `tier_stacks` of
+// `device_stacks` are for the view of all devices; `timeline_part`, `stack_part` and `stack_blocks` are of the visible span, `timeline`, `stack` and `tier_stacks` of
 // the whole trace.
 #define HBMSCOPE_OTHER_ANSWERS(X)                                           \
   X(struct TraceMoment, moment, "the current time")                         \
@@ -90,6 +90,7 @@ namespace hbmscope::gui {
   X(class StackCourse, stack, "memory over time by colour")                 \
   X(class StackCourse, stack_part, "the span of memory over time")          \
   X(struct TierStacks, tier_stacks, "the other memories over time")         \
+  X(struct DeviceStacks, device_stacks, "all devices over time")            \
   X(class StackBlocks, stack_blocks, "blocks over time")                    \
   X(struct TraceSteps, steps, "the steps")
 

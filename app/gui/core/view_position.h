@@ -53,7 +53,7 @@ struct ViewPosition {
   HeapKey heap;                // For traces. Empty means the heap that choose_heap() returns.
   bool all_devices = false;    // Tables and graphs are about all devices, not just the one of the heap.
   HeapColoring coloring = HeapColoring::automatic;
-  MapLayout map_layout = MapLayout::wrapped;
+  MapLayout map_layout = MapLayout::automatic;
   std::string lit;                       // Only this legend entry keeps its colour. Empty if all do.
   std::optional<std::uint64_t> address;  // An address in the block or free block that is selected in the heap map.
   std::vector<std::uint64_t> also;       // Addresses in further blocks of the heap that are selected with it.

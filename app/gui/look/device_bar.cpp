@@ -45,10 +45,17 @@ void draw_stacked_bar(const Look& look, const Table& table) {
     const float left = from.x + static_cast<float>(at) * width,
                 right = std::max(left + 1, from.x + static_cast<float>(at + share) * width);
     const std::string kind = text_of_cell(table, row, part), words = text_of_cell(table, row, name);
-    draw.AddRectFilled({left, from.y}, {right, from.y + height}, look.role(role_of(kind)));
+    const Role role = role_of(kind);
+    // What nobody reports is hatched: it is no kind of memory, and no colour of one may be louder than those that are.
+    const bool is_unseen = role == Role::unexplained;
+    draw.AddRectFilled({left, from.y}, {right, from.y + height}, look.role(is_unseen ? Role::free : role));
+    if (is_unseen) draw_hatch(draw, look, {left, from.y}, {right, from.y + height}, look.role(role));
     at += share;
-    entries.push_back({words, words + "  " + text_of_cell(table, row, bytes), "", look.role(role_of(kind)), share,
-                       role_of(kind) == Role::free, false});
+    entries.push_back({words, words + "  " + text_of_cell(table, row, bytes), "", look.role(role), share,
+                       is_unseen            ? Swatch::hatch
+                       : role == Role::free ? Swatch::outline
+                                            : Swatch::full,
+                       false});
   }
   draw.AddRect(from, {from.x + width, from.y + height}, look.role(Role::dim_text));
   draw_legend_line(look, entries);

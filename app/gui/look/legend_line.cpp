@@ -1,6 +1,7 @@
 #include "app/gui/look/legend_line.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -36,6 +37,23 @@ std::vector<bool> choose_shown(const Sizes& sizes, std::span<const LegendEntry> 
   return shown;
 }
 
+void draw_swatch(ImDrawList& draw, const Look& look, const LegendEntry& entry, ImVec2 from, ImVec2 to) {
+  const bool is_full = entry.swatch == Swatch::full;
+  if (entry.swatch == Swatch::line) {
+    const float middle = std::floor((from.y + to.y) / 2);
+    draw.AddRectFilled({from.x, middle - 1}, {to.x, middle + 1}, entry.color);
+    return;
+  }
+  draw.AddRectFilled(from, to, is_full ? entry.color : look.role(Role::free));
+  if (entry.swatch == Swatch::hatch) draw_hatch(draw, look, from, to, entry.color);
+  if (entry.swatch == Swatch::stripes)
+    for (float y = from.y + 1; y < to.y; y += 4) draw.AddRectFilled({from.x, y}, {to.x, y + 2}, entry.color);
+  if (entry.swatch == Swatch::dots)
+    for (float y = from.y + 1; y < to.y; y += 4)
+      for (float x = from.x + 1; x < to.x; x += 4) draw.AddRectFilled({x, y}, {x + 1, y + 1}, entry.color);
+  draw.AddRect(from, to, entry.swatch == Swatch::outline ? entry.color : look.role(Role::dim_text, 0.5F));
+}
+
 void draw_entry(const Look& look, const Sizes& sizes, const LegendEntry& entry) {
   const float line = ImGui::GetTextLineHeight(), width = width_of(sizes, entry);
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -43,8 +61,7 @@ void draw_entry(const Look& look, const Sizes& sizes, const LegendEntry& entry) 
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const float top = at.y + (line - sizes.side) / 2;
   const ImVec2 from{at.x, top}, to{at.x + sizes.side, top + sizes.side};
-  draw.AddRectFilled(from, to, entry.is_outline ? look.role(Role::free) : entry.color);
-  draw.AddRect(from, to, entry.is_outline ? entry.color : look.role(Role::dim_text, 0.5F));
+  draw_swatch(draw, look, entry, from, to);
   draw.AddText({at.x + sizes.side + sizes.before_words, at.y}, look.role(entry.is_chosen ? Role::text : Role::dim_text),
                entry.words.c_str());
   if (entry.is_chosen)

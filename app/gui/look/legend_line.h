@@ -2,6 +2,7 @@
 // shown in their order, and the end of the line says how many more there are; its tooltip names them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,11 +11,14 @@
 
 namespace hbmscope::gui {
 
+enum class Swatch : std::uint8_t { full, outline, hatch, dots, stripes, line };
+
 struct LegendEntry {
   std::string id, words, tip;
   ImU32 color = 0;
   double weight = 0;  // How much of the picture has this colour.
-  bool is_outline = false, is_chosen = false;
+  Swatch swatch = Swatch::full;
+  bool is_chosen = false;
 };
 
 // Indices of entries.

@@ -17,9 +17,10 @@ struct LegendMark {
 };
 
 // Shows the bytes and blocks of each entry. A pick is the index of an entry. `mark_of` takes an index; without it,
-// entries can't be selected.
+// entries can't be selected. `patterns` follow the entries: what is not a colour.
 LegendPick draw_map_legend(const Look& look, bool knows_regions, HeapColoring coloring,
                            const std::vector<ShadeEntry>& entries,
-                           const std::function<LegendMark(std::size_t)>& mark_of = {}, float room_behind = 0);
+                           const std::function<LegendMark(std::size_t)>& mark_of = {}, float room_behind = 0,
+                           std::span<const LegendEntry> patterns = {});
 
 }  // namespace hbmscope::gui

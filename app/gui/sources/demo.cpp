@@ -58,6 +58,13 @@ std::vector<std::string> words_of(const DemoSettings& settings) {
   return words;
 }
 
+std::string name_of(const DemoSettings& settings) {
+  std::string name = settings.allocator.empty() ? "BFC (default)" : settings.allocator;
+  if (!settings.fraction.empty()) name += ", fraction " + settings.fraction;
+  if (!settings.preallocates) name += ", no preallocation";
+  return name;
+}
+
 std::string text_from_change(const DemoSettings& before, const DemoSettings& now) {
   const std::string is_read = ": read once, at the first use of the device, so the program was restarted.";
   const auto fraction = [](const DemoSettings& of) { return of.fraction.empty() ? ".75 (not set)" : of.fraction; };

@@ -24,6 +24,9 @@ std::vector<std::string> words_of(const DemoSettings& settings);
 // The command that runs the demo without a window until it is stopped.
 std::vector<std::string> command_of(const DemoSettings& settings);
 
+// "BFC (default)", "platform", "BFC (default), fraction .5": what tells two runs of the demo apart.
+std::string name_of(const DemoSettings& settings);
+
 // What changed, and when JAX reads it. The window shows it as the reason for a restart.
 std::string text_from_change(const DemoSettings& before, const DemoSettings& now);
 

@@ -20,7 +20,7 @@ std::optional<StreamPosition> parse_position(std::string_view text) {
   const auto position = parse_whole(text.substr(mark + 1));
   const auto stream = mark == 0 ? std::optional<std::uint64_t>(1) : parse_whole(text.substr(0, mark));
   if (!position || !stream || *stream == 0) return std::nullopt;
-  return StreamPosition{static_cast<std::size_t>(*stream - 1), *position, mark == 0};
+  return StreamPosition{static_cast<std::size_t>(*stream - 1), *position, mark == 0, {}};
 }
 
 }  // namespace
@@ -35,6 +35,11 @@ MomentName::MomentName(std::string_view text) {
 bool MomentName::empty() const {
   const auto* words = std::get_if<std::string>(&value_);
   return words != nullptr && words->empty();
+}
+
+std::optional<std::int64_t> MomentName::clicked_at() const {
+  const auto* at = std::get_if<StreamPosition>(&value_);
+  return at == nullptr ? std::nullopt : at->clicked_at;
 }
 
 std::string MomentName::text() const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -17,6 +18,8 @@ struct StreamPosition {
   std::size_t stream = 0;
   std::uint64_t position = 0;  // The number of events of the stream before this time.
   bool is_only_stream = true;  // In a trace with several streams, the text also names the stream: "2#4711".
+  // Where the user clicked on the stream's axis, if that was between two events: the cursor stands there.
+  std::optional<std::int64_t> clicked_at = {};
 
   friend bool operator==(const StreamPosition&, const StreamPosition&) = default;
 };
@@ -27,12 +30,13 @@ class MomentName {
   MomentName(std::string_view text);
   MomentName(const std::string& text) : MomentName(std::string_view(text)) {}
   MomentName(const char* text) : MomentName(std::string_view(text)) {}
-  MomentName(const Trace& trace, std::size_t stream, std::uint64_t position)
-      : value_(StreamPosition{stream, position, trace.streams.size() == 1}) {}
+  MomentName(const Trace& trace, std::size_t stream, std::uint64_t position, std::optional<std::int64_t> clicked_at = {})
+      : value_(StreamPosition{stream, position, trace.streams.size() == 1, clicked_at}) {}
 
   bool empty() const;
   void clear() { value_ = {}; }
   bool is_end() const { return empty() || *this == "end"; }
+  std::optional<std::int64_t> clicked_at() const;
   std::string text() const;  // For --at. Empty if no time is named.
   // Its position in each stream, with the name that answers and errors show.
   Result<Moment> find_in(const Trace& trace) const;

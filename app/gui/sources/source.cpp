@@ -73,6 +73,7 @@ void Source::take(SourceContent content) {
 }
 
 std::string Source::name() const {
+  if (!title.empty()) return title;
   if (trace && (path.starts_with("live:") || path.starts_with("tcp:")))
     if (std::string job = name_of_job(*trace); !job.empty()) return job;
   std::error_code error;

@@ -222,8 +222,9 @@ void handle_pointer(const DrawnBoxes& frame, bool hovered, bool active) {
   if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) return frame.show_all();
   if (ImGui::IsMouseReleased(ImGuiMouseButton_Left) && io.MouseDragMaxDistanceSqr[0] <= 16 &&
       io.MouseClickedLastCount[0] == 1) {
-    frame.commands.push(command::set_moment, {*frame.state.source()->trace, frame.whole.heap.stream,
-                                              frame.picture.position_after(frame.pixel_of(x))});
+    const int pixel = frame.pixel_of(x);
+    frame.commands.push(command::set_moment, clicked_moment(frame.state, frame.picture, frame.whole,
+                                                            frame.picture.position_after(pixel), pixel));
     if (const auto address = frame.boxes.axis.address_at(frame.row_of(y)))
       frame.commands.push(command::select_address, {*address});
   }
@@ -234,6 +235,7 @@ void handle_pointer(const DrawnBoxes& frame, bool hovered, bool active) {
 void zoom_with_keys(const DrawnBoxes& frame) {
   const ImGuiIO& io = ImGui::GetIO();
   if (!ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) || io.WantTextInput || io.KeyCtrl || io.KeyAlt) return;
+  if (ImGui::IsKeyPressed(ImGuiKey_Home)) frame.show_all();
   if (ImGui::IsKeyPressed(ImGuiKey_W)) frame.zoom_addresses(1.25, 0.5);
   if (ImGui::IsKeyPressed(ImGuiKey_S)) frame.zoom_addresses(0.8, 0.5);
   if (frame.seen().empty()) return;
@@ -304,7 +306,7 @@ void draw_address_time(const AppState& state, AddressTimeState& view, CommandQue
   ImGui::BeginChild("boxes", {0, 0}, 0,
                     ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs);
   const ImVec2 corner = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
-  const float gutter = ImGui::CalcTextSize("1023.9 GiB").x + look.px(6);
+  const float gutter = gutter_of_lanes(look);  // So that the timeline's axis, above it, is the same to the pixel.
   const float axis = ImGui::GetTextLineHeight() + look.px(8);
   const ImVec2 from{std::floor(corner.x + gutter), std::floor(corner.y)};
   const ImVec2 to{std::floor(corner.x + room.x - look.px(6)), std::floor(corner.y + room.y - axis)};
@@ -326,8 +328,7 @@ void draw_address_time(const AppState& state, AddressTimeState& view, CommandQue
   draw_time_axis(draw, state, picture, *whole, to.y);
   const auto moment = drawn_moment(state);
   if (moment && moment->trace == state.source()->trace)
-    draw_moment_line(draw, look, picture,
-                     whole->axis_at(whole->share_of(moment->position(whole->heap), moment->time_ns(whole->heap))), 0);
+    draw_moment_line(draw, look, picture, axis_of_cursor(state, *moment, *whole), 0);
   ImGui::SetCursorScreenPos(from);
   ImGui::InvisibleButton("picture", {static_cast<float>(width), static_cast<float>(height)},
                          ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonMiddle);

@@ -16,7 +16,7 @@ std::size_t draw_flame_legend(const AppState& state, CommandQueue& commands) {
   double weight = static_cast<double>(files.size()) + 2;
   const auto add = [&](std::string name, std::string tip, ImU32 color) {
     entries.push_back(
-        {name + "##" + std::to_string(entries.size()), name, std::move(tip), color, weight--, false, false});
+        {name + "##" + std::to_string(entries.size()), name, std::move(tip), color, weight--, Swatch::full, false});
   };
   for (const auto& [file, hue] : files)
     add(file_title(file), file + "\nClick to filter to this file, click again to show all.", look.hue(hue));

@@ -97,7 +97,7 @@ std::vector<LegendEntry> entries_of(const Look& look, const PoolCosts& costs, bo
   const double pool = std::max(1.0, static_cast<double>(costs.pool_bytes));
   entries.push_back({"requested", has_figures ? "requested  " + text_from_bytes(costs.requested_bytes) : "requested",
                      "What the program requested and has not freed", look.role(Role::parameters),
-                     static_cast<double>(costs.requested_bytes) / pool, false, false});
+                     static_cast<double>(costs.requested_bytes) / pool, Swatch::full, false});
   for (const PoolCostPart& part : costs.parts) {
     if (part.bytes == 0 && part.alone_bytes == 0) continue;
     std::string tip(explanation_of(part.cost));
@@ -107,7 +107,7 @@ std::vector<LegendEntry> entries_of(const Look& look, const PoolCosts& costs, bo
                        has_figures ? fmt::format("{}  {}", text_from_pool_cost(part.cost), text_from_bytes(part.bytes))
                                    : std::string(text_from_pool_cost(part.cost)),
                        std::move(tip), look.role(role_of(part.cost)),
-                       static_cast<double>(std::max<std::int64_t>(0, part.bytes)) / pool, false, false});
+                       static_cast<double>(std::max<std::int64_t>(0, part.bytes)) / pool, Swatch::full, false});
   }
   return entries;
 }

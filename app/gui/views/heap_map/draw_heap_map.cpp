@@ -87,6 +87,11 @@ void draw_span_tooltip(const HeapMapAnswer& answer, const HeapSpan& span, std::s
   bold_text(words.title);
   // At most four lines, placed beside; the Inspector has all of them.
   for (std::size_t i = 0; i < std::min<std::size_t>(words.lines.size(), in_cell > 1 ? 2 : 3); ++i) text(words.lines[i]);
+  if (span.kind == SpanKind::block) {
+    const std::uint32_t stack = answer.moment->state_of(answer.heap).slots()[span.slot].stack;
+    for (const std::string& line : stack_lines(answer.moment->stream(answer.heap).definitions(), stack, 6))
+      dim_text(line);
+  }
   if (in_cell > 1)
     dim_text("the largest of " + text_from_count(static_cast<std::int64_t>(in_cell)) + " blocks in this pixel");
   ImGui::PopTextWrapPos();
@@ -160,7 +165,8 @@ const HeapSpan* handle_pointer(HeapMapState& map, const HeapMapAnswer& answer, I
     select(answer, span, in_cell > 1 ? cell_range(answer.spans, line, px) : std::nullopt, commands);
     if (span != nullptr) map.followed = span->begin;
   }
-  if (!ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) return span;
+  // Not where the keyboard's focus is: no pointer is there.
+  if (!ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_NoNavOverride)) return span;
   if (span != nullptr) {
     draw_span_tooltip(answer, *span, in_cell);
   } else if (const auto behind = line.region_after_notch(px)) {
@@ -169,6 +175,25 @@ const HeapSpan* handle_pointer(HeapMapState& map, const HeapMapAnswer& answer, I
                                       : (text_from_bytes(hole) + " of addresses without memory").c_str());
   }
   return span;
+}
+
+// What the map shows besides colours.
+std::vector<LegendEntry> patterns_of(const Look& look, const HeapSpans& spans) {
+  std::vector<LegendEntry> patterns;
+  if (spans.waste_bytes > spans.place_bytes / 1000)  // Less is hardly seen.
+    patterns.push_back({"##rounding", "rounding  " + text_from_bytes(spans.waste_bytes),
+                        "The hatched end of a block was not requested.",
+                        look.role(Role::dim_text), 2, Swatch::hatch, false});
+  if (spans.pending_bytes > 0)
+    patterns.push_back({"##pending", "waits for a stream  " + text_from_bytes(spans.pending_bytes),
+                        "Striped: the program freed it, but a device stream still needs it.",
+                        look.role(Role::dim_text), 1, Swatch::stripes, false});
+  patterns.push_back({"##no memory", "no memory",
+                      spans.place_bytes > spans.region_bytes
+                          ? "The heap has memory at these addresses at another time, so the map keeps their place."
+                          : "Between regions, and behind the last one.",
+                      look.role(Role::dim_text), 0, Swatch::dots, false});
+  return patterns;
 }
 
 // Returns the highlighted colour. A click filters the blocks of all views; an entry without a filter term is only
@@ -182,7 +207,8 @@ std::optional<Shade> draw_legend(const AppState& state, const Look& look, const 
   const LegendPick pick =
       draw_map_legend(look, spans.knows_regions, spans.coloring, spans.legend, [&](std::size_t i) -> LegendMark {
         return {is_lit(spans.legend[i]) || has_part(where, parts[i]), parts[i]};
-      });
+      },
+      0, patterns_of(look, spans));
   if (pick.clicked && parts[*pick.clicked].empty())
     commands.push(command::set_lit, spans.legend[*pick.clicked].name);
   else if (pick.clicked)
@@ -228,18 +254,38 @@ void draw_marks(const HeapMapState& map, const HeapMapAnswer& answer, const MapM
   marks.ticks(map.raster.hit_rows(), selected);
 }
 
+// Both sides have one scale. Nothing if there is only one, or the other one is laid out otherwise.
+FitBeside fit_beside(const AppState& state, const HeapMapState& map, const HeapMapAnswer& answer, int width,
+                     int height) {
+  if (!state.is_split()) return {};
+  const std::size_t other = 1 - state.context_index();
+  const auto& beside = state.contexts[other].answers.heap_map.value;
+  if (beside == nullptr || beside->spans.places.empty() || map_layout_of(state, other) != map.layout) return {};
+  const HeapMapView own = fit_heap_map(answer.spans, width, height, map.layout),
+                    others = fit_heap_map(beside->spans, width, height, map.layout);
+  FitBeside fit{std::max(own.bytes_per_px, others.bytes_per_px) * width, 0};
+  fit.rows = std::max(fit_heap_map(answer.spans, width, height, map.layout, fit).rows,
+                      fit_heap_map(beside->spans, width, height, map.layout, fit).rows);
+  return fit;
+}
+
 void draw_picture(const AppState& state, const Look& look, HeapMapState& map,
                   const std::shared_ptr<const HeapMapAnswer>& answer, std::optional<Shade> lit,
                   CommandQueue& commands) {
-  map.layout = state.position().map_layout;
+  map.layout = map_layout_of(state, state.context_index());
+  map.is_automatic = state.position().map_layout == MapLayout::automatic;
   const bool is_strip = map.layout == MapLayout::strip;
   if (!is_strip && map.view.is_strip()) map.is_fit = true;
   const Places places = find_places(look, is_strip);
   const ImVec2 corner = places.corner, origin = places.origin;
   const int height = places.height;
   map.minimap_width = static_cast<int>(look.px(64));  // 56 px and a gap.
-  map.is_longer =
-      !is_strip && goes_on_below(answer->spans, fit_heap_map(answer->spans, places.width, height, map.layout));
+  const Places of_strip = find_places(look, true);
+  map.strip_left = static_cast<int>(of_strip.origin.x - origin.x);
+  map.strip_width = of_strip.width;
+  map.view.beside = map.beside = fit_beside(state, map, *answer, places.width, height);
+  map.is_longer = !is_strip && goes_on_below(answer->spans, fit_heap_map(answer->spans, places.width, height,
+                                                                         map.layout, map.beside));
   const int narrow = std::max(16, places.width - map.minimap_width);
   const int width = !is_strip && (map.is_longer || !map.is_fit) ? narrow : places.width;
   if (!map.shown) map.shown = answer;
@@ -247,7 +293,9 @@ void draw_picture(const AppState& state, const Look& look, HeapMapState& map,
   const HeapMapView view_before = map.view;
   const bool was_fit = map.is_fit;
   ImGui::SetCursorScreenPos(origin);
-  ImGui::InvisibleButton("pieces", {static_cast<float>(width), static_cast<float>(height)},
+  const float low = is_strip ? std::max(static_cast<float>(height), places.room.y - (origin.y - corner.y))
+                             : static_cast<float>(height);
+  ImGui::InvisibleButton("pieces", {static_cast<float>(width), low},
                          ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonMiddle);
   ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
   const bool hovered = ImGui::IsItemHovered();
@@ -257,7 +305,7 @@ void draw_picture(const AppState& state, const Look& look, HeapMapState& map,
   zoom_with_keys(state, map);
   select_with_keys(state, map, *answer, commands);
   follow_selection(state, map);
-  if (map.is_fit) map.view = fit_heap_map(answer->spans, map.is_longer ? narrow : places.width, height, map.layout);
+  if (map.is_fit) map.view = fit_of(map, answer->spans, map.is_longer ? narrow : places.width);
   redraw(state, map, answer, lit);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.PushClipRect(corner, {corner.x + places.room.x, corner.y + places.room.y}, true);
@@ -303,7 +351,7 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
 
   const ImVec2 room = ImGui::GetContentRegionAvail();
   if (room.x < look.px(160) || room.y < look.px(16)) return wrapped_text("Too small for the heap map.");
-  ImGui::BeginChild("map", {0, 0}, 0, ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar);
+  ImGui::BeginChild("map", {0, 0}, 0, ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs);
   draw_picture(state, look, map, answer, lit, commands);
   ImGui::EndChild();
   if (take_copy(state, ViewKind::heap_map, map.copy_seen)) copy_table(state, table_from_heap(*answer), commands);

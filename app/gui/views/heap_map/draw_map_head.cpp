@@ -69,7 +69,7 @@ void draw_layers(const Trace& trace, HeapKey shown, CommandQueue& commands) {
 }
 
 void draw_layouts(const AppState& state, CommandQueue& commands) {
-  const bool is_strip = state.position().map_layout == MapLayout::strip;
+  const bool is_strip = map_layout_of(state, state.context_index()) == MapLayout::strip;
   const auto draw_button = [&](const char* title, bool is_strip_button, const char* help) {
     const bool is_on = is_strip == is_strip_button;
     if (is_on) ImGui::PushStyleColor(ImGuiCol_Button, ImGui::GetStyleColorVec4(ImGuiCol_Header));
@@ -88,12 +88,13 @@ std::string scale_text(const HeapMapState& map, const HeapMapAnswer& answer) {
   if (answer.spans.spans.empty()) return {};
   const double row = map.view.bytes_per_px * map.view.width;
   std::string words =
-      (map.view.is_strip() ? "shows " + text_from_bytes(std::min(row, static_cast<double>(answer.spans.region_bytes)))
+      (map.view.is_strip() ? "shows " + text_from_bytes(std::min(row, static_cast<double>(answer.spans.place_bytes)))
                            : "1 row = " + text_from_bytes(row)) +
       ", 1 px = " + text_from_bytes(map.view.bytes_per_px);
   if (answer.spans.regions.size() > 1)
     words += ", " + text_from_count(static_cast<std::int64_t>(answer.spans.regions.size())) + " regions";
-  return words + (map.is_fit ? "   (wheel zooms, double click zooms to a block)" : "   (drag pans, 0 shows all)");
+  return words + (map.is_fit ? "   (wheel zooms, double click zooms to a block)"
+                            : "   (drag pans, 0 or Home shows all)");
 }
 
 }  // namespace
@@ -115,8 +116,9 @@ void draw_map_head(const AppState& state, const HeapMapState& map, const HeapMap
     return;
   }
   draw_layouts(state, commands);
-  if (answer.spans.regions.size() > 1 && state.position().map_layout != MapLayout::strip) {
-    bool by_region = state.position().map_layout == MapLayout::by_region;
+  const MapLayout layout = map_layout_of(state, state.context_index());
+  if (answer.spans.regions.size() > 1 && layout != MapLayout::strip) {
+    bool by_region = layout == MapLayout::by_region;
     flow(button_width("by region") + ImGui::GetFrameHeight(), ImGui::GetFontSize());
     if (ImGui::Checkbox("by region", &by_region)) commands.push(CommandId::toggle_regions);
     tooltip("Starts a new row at each region (R)");

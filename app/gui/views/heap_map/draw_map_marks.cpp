@@ -101,11 +101,7 @@ void MapMarks::offsets(float left, float width) const {
     std::int64_t px = view.origin + static_cast<std::int64_t>(row) * view.width;
     if (px >= line.length_px()) break;
     px = std::max<std::int64_t>(0, px);
-    const std::size_t region = line.region_at_or_after(px);
-    if (region == spans.regions.size()) break;
-    const auto inside = static_cast<double>(std::max<std::int64_t>(0, px - line.begin_px(region)));
-    const std::string words =
-        offset_text(spans, spans.regions[region].range.begin + static_cast<std::uint64_t>(inside * view.bytes_per_px));
+    const std::string words = offset_text(spans, line.address_of_place(px));
     const float high = ImGui::GetTextLineHeight();
     const float middle =
         origin.y + static_cast<float>(row * view.pitch) + (static_cast<float>(view.pitch - 1) - high) / 2;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/gui/core/answers.h"
 
@@ -16,15 +17,15 @@ void follow_strip(HeapMapState& map, const HeapSpans& spans, bool is_new, Addres
   map.height = height;
   if (!is_new && !has_new_size && map.strip_shown == wanted) return;
   map.strip_shown = wanted;
-  map.view = strip_of_addresses(spans, width, height, wanted);
-  map.is_fit = map.view == fit_heap_map(spans, width, height, MapLayout::strip);
+  map.view = strip_of_addresses(spans, width, height, wanted, map.beside);
+  map.is_fit = map.view == fit_of(map, spans, width);
 }
 
 // While zoomed, the minimap on the right makes the picture narrower; the address at (x, y) stays in place.
 void set_view(HeapMapState& map, const HeapMapView& view, int x, int y) {
   const bool was_fit = map.is_fit;
   map.view = view;
-  map.is_fit = view == fit_heap_map(map.shown->spans, map.width, map.height, map.layout);
+  map.is_fit = view == fit_of(map, map.shown->spans, map.width);
   if (!was_fit || map.is_fit || map.is_longer || view.is_strip()) return;
   const std::int64_t row = y / view.pitch;
   std::int64_t px = view.origin + row * view.width + x;
@@ -41,7 +42,36 @@ void set_view(HeapMapState& map, const HeapMapView& view) {
   set_view(map, view, map.width / 2, map.height / 2);
 }
 
+bool leads_into_strip(const HeapMapState& map) {
+  return map.is_automatic && map.layout == MapLayout::wrapped;
+}
+
+// At the pointer, or at the middle. Zooming out as far as a row of the rows leads back to them.
+void zoom(HeapMapState& map, double factor, int x, int y, std::optional<std::uint64_t> address = {}) {
+  const HeapSpans& spans = map.shown->spans;
+  if (factor > 1 && leads_into_strip(map)) {
+    const std::int64_t px = map.view.origin + static_cast<std::int64_t>(y / map.view.pitch) * map.view.width + x;
+    map.to_strip =
+        strip_of_rows(spans, map.view, map.strip_width, map.height, factor, px, x - map.strip_left);
+    return;
+  }
+  const HeapMapView zoomed = zoom_heap_map(spans, map.view, map.height, factor, x, y, address);
+  if (factor < 1 && map.is_automatic && map.view.is_strip() &&
+      shown_layout(MapLayout::automatic, spans.places.size(), false) == MapLayout::wrapped) {
+    const HeapMapView rows = fit_heap_map(spans, map.width, map.height, MapLayout::wrapped, map.beside);
+    if (zoomed.bytes_per_px >= rows.bytes_per_px * 0.999) {
+      map.is_fit = true;
+      return;
+    }
+  }
+  set_view(map, zoomed, x, y);
+}
+
 }  // namespace
+
+HeapMapView fit_of(const HeapMapState& map, const HeapSpans& spans, int width) {
+  return fit_heap_map(spans, width, map.height, map.layout, map.beside);
+}
 
 void follow_answer(const AppState& state, HeapMapState& map, const std::shared_ptr<const HeapMapAnswer>& answer,
                    int width, int height) {
@@ -53,7 +83,7 @@ void follow_answer(const AppState& state, HeapMapState& map, const std::shared_p
   map.height = height;
   if (map.is_fit || !map.shown || is_other_heap || answer->spans.regions.empty()) {
     map.is_fit = true;
-    map.view = fit_heap_map(answer->spans, width, height, map.layout);
+    map.view = fit_of(map, answer->spans, width);
     return;
   }
   if (map.shown == answer && !has_new_size && map.view.layout == map.layout) return;
@@ -66,9 +96,15 @@ void follow_answer(const AppState& state, HeapMapState& map, const std::shared_p
 }
 
 void zoom_to_span(HeapMapState& map, const HeapSpan& span) {
+  if (leads_into_strip(map)) {
+    const HeapSpans& spans = map.shown->spans;
+    const HeapMapView strip = fit_heap_map(spans, map.strip_width, map.height, MapLayout::strip, map.beside);
+    map.to_strip = addresses_of_strip(spans, zoom_to_range(spans, strip, map.height, {span.begin, span.end()}));
+    return;
+  }
   const bool gets_minimap = map.is_fit && !map.is_longer && map.layout != MapLayout::strip;
   const int width = gets_minimap ? std::max(16, map.width - map.minimap_width) : map.width;
-  const HeapMapView fit = fit_heap_map(map.shown->spans, width, map.height, map.layout);
+  const HeapMapView fit = fit_of(map, map.shown->spans, width);
   const HeapMapView near = zoom_to_range(map.shown->spans, fit, map.height, {span.begin, span.end()});
   if (near == fit) {
     map.is_fit = true;
@@ -104,7 +140,9 @@ void follow_selection(const AppState& state, HeapMapState& map) {
 
 void zoom_with_pointer(HeapMapState& map, ImVec2 origin) {
   const ImGuiIO& io = ImGui::GetIO();
-  const int x = static_cast<int>(io.MousePos.x - origin.x), y = static_cast<int>(io.MousePos.y - origin.y);
+  // Below a strip there is room for the wheel, too.
+  const int x = static_cast<int>(io.MousePos.x - origin.x),
+            y = map.view.is_strip() ? 0 : static_cast<int>(io.MousePos.y - origin.y);
   const HeapSpans& spans = map.shown->spans;
   if (io.MouseWheel != 0 && x >= 0 && y >= 0 && x < map.view.width) {
     const double step = std::pow(io.KeyCtrl ? 4.0 : 1.25, static_cast<double>(io.MouseWheel));
@@ -112,7 +150,7 @@ void zoom_with_pointer(HeapMapState& map, ImVec2 origin) {
     if (anchor.x != x || anchor.y != y || anchor.view != map.view)
       anchor.address =
           HeapLine(spans, map.view).address_at(map.view.origin + map.view.width * (y / map.view.pitch) + x);
-    set_view(map, zoom_heap_map(spans, map.view, map.height, step, x, y, anchor.address), x, y);
+    zoom(map, step, x, y, anchor.address);
     anchor = {x, y, anchor.address, map.view};
   }
   if (io.MouseWheelH != 0)
@@ -148,10 +186,11 @@ void zoom_with_keys(const AppState& state, HeapMapState& map) {
     if (state.is_in_front(ViewKind::heap_map)) map.is_fit = true;
   }
   if (!ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) || io.WantTextInput || io.KeyCtrl || io.KeyAlt) return;
+  if (ImGui::IsKeyPressed(ImGuiKey_Home)) map.is_fit = true;
   const HeapSpans& spans = map.shown->spans;
-  const int x = map.view.width / 2, y = map.height / 2;
-  if (ImGui::IsKeyPressed(ImGuiKey_W)) set_view(map, zoom_heap_map(spans, map.view, map.height, 1.25, x, y));
-  if (ImGui::IsKeyPressed(ImGuiKey_S)) set_view(map, zoom_heap_map(spans, map.view, map.height, 0.8, x, y));
+  const int x = map.view.width / 2, y = map.view.is_strip() ? 0 : std::min(map.height, map.view.height() - 1) / 2;
+  if (ImGui::IsKeyPressed(ImGuiKey_W)) zoom(map, 1.25, x, y);
+  if (ImGui::IsKeyPressed(ImGuiKey_S)) zoom(map, 0.8, x, y);
   if (map.is_fit && !map.is_longer) return;
   const int by = map.view.is_strip() ? map.view.width / 8 : map.view.width;
   if (ImGui::IsKeyPressed(ImGuiKey_A)) set_view(map, pan_heap_map(spans, map.view, by));
@@ -168,9 +207,13 @@ void center(HeapMapState& map, std::uint64_t address) {
 }
 
 void publish_strip(HeapMapState& map, const HeapMapView& before, bool was_fit, CommandQueue& commands) {
+  if (!map.to_strip.empty()) {
+    commands.push(command::show_addresses, std::exchange(map.to_strip, {}));
+    return;
+  }
   if (!map.view.is_strip()) return;
   const HeapSpans& spans = map.shown->spans;
-  if (map.is_fit) map.view = fit_heap_map(spans, map.width, map.height, MapLayout::strip);
+  if (map.is_fit) map.view = fit_of(map, spans, map.width);
   if (map.view == before && map.is_fit == was_fit) return;
   map.strip_shown = map.is_fit ? AddressRange{} : addresses_of_strip(spans, map.view);
   commands.push(command::show_addresses, map.strip_shown);

@@ -6,6 +6,8 @@
 
 namespace hbmscope::gui {
 
+// The whole heap, on the scale of both sides.
+HeapMapView fit_of(const HeapMapState& map, const HeapSpans& spans, int width);
 // Keeps what is visible when the state of the heap, the size of the picture or the layout changes.
 void follow_answer(const AppState& state, HeapMapState& map, const std::shared_ptr<const HeapMapAnswer>& answer,
                    int width, int height);

@@ -5,6 +5,7 @@
 
 #include "app/gui/core/answers.h"
 #include "app/gui/look/drawing.h"
+#include "app/gui/views/heap_map/draw_map_moves.h"
 #include "app/gui/views/heap_map/heap_minimap.h"
 
 namespace hbmscope::gui {
@@ -38,7 +39,7 @@ std::optional<std::uint64_t> draw_minimap(const Look& look, HeapMapState& map, I
   const bool is_across = map.view.is_strip();
   const int lines = std::max(1, static_cast<int>(length / line_px));
   // The line of a picture of the whole heap, so that a strip that shows it all lies exactly below its minimap.
-  const HeapLine whole(spans, fit_heap_map(spans, map.width, map.height, map.view.layout).bytes_per_px);
+  const HeapLine whole(spans, fit_of(map, spans, map.width).bytes_per_px);
   if (map.minimap_of != map.shown || map.minimap.size() != static_cast<std::size_t>(lines) ||
       map.minimap_scale != whole.bytes_per_px()) {
     map.minimap = compute_minimap(spans, whole, lines);
@@ -63,7 +64,7 @@ std::optional<std::uint64_t> draw_minimap(const Look& look, HeapMapState& map, I
   }
   const auto mark = [&](const HeapSpan& span, Role role) {
     const float along = static_cast<float>(minimap_place(whole, span.begin)) * length;
-    const auto share = static_cast<float>(static_cast<double>(span.size) / static_cast<double>(spans.region_bytes));
+    const auto share = static_cast<float>(static_cast<double>(span.size) / static_cast<double>(spans.place_bytes));
     fill(along, along + std::max(look.px(3), share * length), -look.px(4), 0, role);
   };
   const std::vector<bool> hits = hit_lines(map, whole, map.minimap.size());
@@ -78,9 +79,8 @@ std::optional<std::uint64_t> draw_minimap(const Look& look, HeapMapState& map, I
   const std::int64_t shown = static_cast<std::int64_t>(map.view.width) * std::max(1, map.height / map.view.pitch);
   // Where the first and the last visible address are.
   const auto place = [&](std::int64_t px, double outside) {
-    const std::size_t region = line.region_at_or_after(std::max<std::int64_t>(0, px));
-    if (region == spans.regions.size()) return outside;
-    return minimap_place(whole, line.address_at(px).value_or(spans.regions[region].range.begin));
+    if (px < 0) return 0.0;
+    return px >= line.length_px() ? outside : minimap_place(whole, line.address_of_place(px));
   };
   const double first = place(map.view.origin, 0), last = place(map.view.origin + shown, 1);
   const float from = static_cast<float>(first) * length;

@@ -16,6 +16,7 @@
 #include "app/gui/look/trace_head.h"
 #include "app/gui/views/drawn_view.h"
 #include "app/gui/views/timeline/draw_timeline_hand.h"
+#include "app/gui/views/timeline/draw_timeline_legend.h"
 #include "app/gui/views/timeline/draw_timeline_marks.h"
 
 namespace hbmscope::gui {
@@ -48,15 +49,18 @@ void draw_moment(const AppState& state, const TraceMoment& moment, HeapKey heap)
   tooltip(day ? words + "\n" + text_from_realtime(*day) : words);
 }
 
-// A place for one line of text; where the head has none, above the lanes.
-struct CaptionPlace {
-  ImDrawList* draw = nullptr;
-  ImVec2 at{};
-  float width = 0;
-};
+void draw_lanes_button(TimelineState& view) {
+  if (view.folds_lanes && view.folded.empty()) return;
+  flow(button_width("Lanes"));
+  const bool is_on = !view.folds_lanes;
+  if (is_on) ImGui::PushStyleColor(ImGuiCol_Button, ImGui::GetStyleColorVec4(ImGuiCol_Header));
+  if (ImGui::Button("Lanes")) view.folds_lanes = !view.folds_lanes;
+  if (is_on) ImGui::PopStyleColor();
+  tooltip(is_on ? "Folds the lanes that leave too little room for what is in use"
+                : "Shows the lanes that are folded: " + view.folded);
+}
 
-// Returns the room that is left for a caption; without a draw list if there is too little.
-CaptionPlace draw_head(const AppState& state, const TimelineColumns& timeline, CommandQueue& commands) {
+void draw_head(const AppState& state, const TimelineColumns& timeline, TimelineState& view, CommandQueue& commands) {
   const bool is_narrow = ImGui::GetContentRegionAvail().x < 46 * ImGui::GetFontSize();  // Side by side.
   bool is_first = !draw_heap_chooser(state, *state.source()->trace, timeline.heap, commands);
   const auto button = [&](const char* label, CommandId id, const char* words) {
@@ -78,6 +82,7 @@ CaptionPlace draw_head(const AppState& state, const TimelineColumns& timeline, C
   button(state.position().pin.empty() ? "Pin" : "Pin here", CommandId::pin_moment,
          "Pins this time and colours the heap map by the changes since (B). Press again to unpin.");
   button("End", CommandId::go_to_end, "After the last event (End)");
+  draw_lanes_button(view);
   if (state.context().is_playing) {
     const double speed = state.context().play_speed;
     const std::string words = "1 s shows " + (timeline.has_times ? text_from_moment_ns(std::llround(speed * 1e9))
@@ -87,14 +92,7 @@ CaptionPlace draw_head(const AppState& state, const TimelineColumns& timeline, C
   }
   const auto moment = drawn_moment(state);
   if (moment) draw_moment(state, *moment, timeline.heap);
-  CaptionPlace place{ImGui::GetWindowDrawList(), ImGui::GetItemRectMax()};
-  place.at.x += 1.5F * ImGui::GetFontSize();
-  place.at.y -= ImGui::GetTextLineHeight();
-  place.width = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x - button_width("Copy") -
-                ImGui::GetFontSize() - place.at.x;
-  if (!moment || place.width < 22 * ImGui::GetFontSize()) place.draw = nullptr;
   draw_copy_menu(ViewKind::timeline, commands);
-  return place;
 }
 
 // Updates the position of the selected range on the axis, once its answer is known.
@@ -123,12 +121,30 @@ std::optional<Shade> lit_shade(const AppState& state, const StackedBands& bands)
   return std::nullopt;
 }
 
-void draw_picture(const TimelineFrame& frame, float scrubber) {
+// The other devices of the trace, on the shown axis: their streams have one zero.
+std::vector<DeviceLane> device_lanes(const TimelineFrame& frame) {
+  std::vector<DeviceLane> lanes;
+  const auto& known = frame.state.answers().device_stacks.value;
+  if (frame.picture.devices.empty() || known == nullptr || known->trace != frame.state.source()->trace) return lanes;
+  frame.view.devices.resize(known->devices.size());
+  for (std::size_t i = 0; i < known->devices.size(); ++i) {
+    const DeviceStack& device = known->devices[i];
+    if (device.heap == frame.whole.heap) continue;
+    const TimelineSpan seen{std::llround(frame.picture.begin), std::llround(frame.picture.end)};
+    const bool is_known = frame.view.devices[i].update(device.course, seen, frame.picture.width);
+    lanes.push_back({device.name, device.peak, is_known ? &frame.view.devices[i] : nullptr});
+  }
+  return lanes;
+}
+
+void draw_picture(const TimelineFrame& frame, std::optional<Shade> lit, float scrubber) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const StackedBands* bands = frame.bands();
   const auto blocks = frame.blocks();
   MemoryBands known{bands, blocks.get(), tiers_of(frame)};
-  if (bands != nullptr) known.lit = lit_shade(frame.state, *bands);
+  known.lit = lit;
+  if (bands != nullptr && !lit) known.lit = lit_shade(frame.state, *bands);
+  known.devices = device_lanes(frame);
   known.overlay = frame.overlay;
   known.steps = frame.steps;
   draw_lanes(draw, frame.view.lanes, frame.look, frame.picture, known);
@@ -141,14 +157,10 @@ void draw_picture(const TimelineFrame& frame, float scrubber) {
   draw_time_axis(draw, frame.state, frame.picture, frame.whole, frame.picture.bottom);
   const auto moment = drawn_moment(frame.state);
   if (!moment || moment->trace != frame.state.source()->trace) return;
-  const auto axis_of = [&](const TraceMoment& one) {
-    const HeapKey heap = frame.whole.heap;
-    return frame.whole.axis_at(frame.whole.share_of(one.position(heap), one.time_ns(heap)));
-  };
   const auto& pinned = frame.state.answers().pinned;
   if (pinned.value && pinned.value->trace == moment->trace)
-    draw_pin_line(draw, frame.look, frame.picture, axis_of(*pinned.value), scrubber);
-  const double now = axis_of(*moment);
+    draw_pin_line(draw, frame.look, frame.picture, axis_of_moment(*pinned.value, frame.whole), scrubber);
+  const double now = axis_of_cursor(frame.state, *moment, frame.whole);
   const auto& address = frame.state.position().address;
   if (blocks && address && now >= frame.picture.begin && now <= frame.picture.end) {
     const int pixel = frame.pixel_of(frame.picture.x_of_axis(now));
@@ -162,18 +174,9 @@ void draw_picture(const TimelineFrame& frame, float scrubber) {
   draw_moment_line(draw, frame.look, frame.picture, now, scrubber);
 }
 
-// What the picture is, and what of it has no room.
-std::string caption_words(const AppState& state, const TimelinePicture& picture, bool fits_y, bool has_strip,
-                          const TimelineOverlay* overlay) {
-  std::string words;
-  if (!picture.source.heap.empty()) {
-    const auto coloring = shown_coloring(state);
-    if (overlay != nullptr)
-      words = "line over it: " + overlay->what.words + ", at most " + text_from_bytes(overlay->columns->in_use_most) +
-              " here; ";
-    words += "in use" + (coloring ? " by " + lower_title_of(box_coloring(*coloring, *state.context().colors)) : "") +
-             "; " + words_of_lines(picture, fits_y);
-  }
+// What the legend has no entry for.
+std::string words_behind_legend(const TimelinePicture& picture, bool fits_y, bool has_strip) {
+  std::string words = picture.source.heap.empty() ? std::string() : words_of_axis(picture, fits_y);
   if (std::string missing = words_not_drawn(picture, has_strip); !missing.empty()) {
     if (!words.empty()) missing[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(missing[0])));
     words += (words.empty() ? "" : "; ") + missing;
@@ -181,11 +184,21 @@ std::string caption_words(const AppState& state, const TimelinePicture& picture,
   return words;
 }
 
-void draw_caption_words(const Look& look, const CaptionPlace& place, const std::string& words) {
-  place.draw->AddText(place.at, look.role(Role::dim_text), shortened(words, place.width).c_str());
-  const ImVec2 end{place.at.x + place.width, place.at.y + ImGui::GetTextLineHeight()};
-  if (ImGui::IsMouseHoveringRect(place.at, end, false) && ImGui::IsWindowHovered(ImGuiHoveredFlags_RootAndChildWindows))
-    ImGui::SetTooltip("%s", words.c_str());
+// What the y axis must have room for besides the shown heap, so that neighbours compare by eye.
+std::uint64_t most_beside(const AppState& state, const TimelineOverlay* overlay) {
+  std::uint64_t most = overlay != nullptr ? overlay->columns->in_use_most : 0;
+  if (state.is_split())
+    if (const auto& beside = state.contexts[1 - state.context_index()].answers.timeline.value)
+      most = std::max(most, most_on_axis(*beside));
+  if (const auto& devices = state.answers().device_stacks.value; devices && state.position().all_devices)
+    for (const DeviceStack& device : devices->devices) most = std::max(most, device.peak);
+  return most;
+}
+
+std::size_t other_devices(const AppState& state) {
+  const auto& known = state.answers().device_stacks.value;
+  const bool are_shown = known && state.position().all_devices && known->trace == state.source()->trace;
+  return are_shown && known->devices.size() > 1 ? known->devices.size() - 1 : 0;
 }
 
 }  // namespace
@@ -196,13 +209,13 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
     return draw_no_heap(state, state.answers().timeline.state);
   const auto whole = state.answers().timeline.value, part = state.answers().timeline_part.value;
   const Look look(state);
-  CaptionPlace caption = draw_head(state, *whole, commands);
+  draw_head(state, *whole, view, commands);
 
   ImGui::BeginChild("time", {0, 0}, 0,
                     ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs);
   ImVec2 corner = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
   const float gutter = gutter_of_lanes(look), scrubber = look.px(10);
-  // In a low view the lanes come first: the caption and the labels have no line of their own then, nor are there an
+  // In a low view the lanes come first: the legend and the labels have no line of their own then, nor are there an
   // axis and an overview of the whole trace.
   const float least = look.px(24), caption_line = ImGui::GetTextLineHeight() + look.px(2);
   const float axis_line = ImGui::GetTextLineHeight() + look.px(8);
@@ -210,9 +223,9 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
   const float free = room.y - axis - scrubber - least;
   const float labels = label_height(look) - scrubber;
   const bool has_labels = free > labels;
-  const bool has_caption_line = caption.draw == nullptr && free > labels + caption_line;
-  if (has_caption_line) {
-    caption = {ImGui::GetWindowDrawList(), {corner.x + gutter, corner.y}, room.x - gutter};
+  const bool has_legend = free > labels + caption_line;
+  const ImVec2 legend{corner.x + gutter, corner.y};
+  if (has_legend) {
     corner.y += caption_line;
     room.y -= caption_line;
   }
@@ -226,15 +239,14 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
   const auto steps = state.answers().steps.value;
   PictureOptions options{state.position().span, view.fits_y};
   options.has_thin_lanes = !view.folds_lanes;
-  if (overlay) options.overlay_most = overlay->columns->in_use_most;
+  options.most_beside = most_beside(state, overlay ? &*overlay : nullptr);
+  options.devices = other_devices(state);
   options.has_steps =
       steps && steps->trace == state.source()->trace && steps->heap == whole->heap && steps->leaves_something;
   const int width = static_cast<int>(to.x - from.x);
   TimelinePicture picture = make_picture(*whole, part.get(), options, from, to, look);
   picture.has_labels = has_labels;
-  if (caption.draw != nullptr)
-    draw_caption_words(look, caption,
-                       caption_words(state, picture, view.fits_y, has_strip, overlay ? &*overlay : nullptr));
+  view.folded = picture.folded;
   const int height = static_cast<int>(picture.memory.height());
   if (state.context().timeline_width != static_cast<std::size_t>(width) ||
       state.context().timeline_height != static_cast<std::size_t>(std::max(0, height)))
@@ -251,11 +263,17 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
                             overlay ? &*overlay : nullptr,
                             options.has_steps ? steps.get() : nullptr,
                             has_bands};
+  std::optional<Shade> lit;
+  if (has_legend) {
+    ImGui::SetCursorScreenPos(legend);
+    lit = draw_timeline_legend(state, look, picture, frame.bands(), frame.overlay,
+                               words_behind_legend(picture, view.fits_y, has_strip), commands);
+  }
   ImGui::SetCursorScreenPos({from.x, from.y - scrubber});
   ImGui::InvisibleButton("scrubber", {static_cast<float>(width), scrubber});
   if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
   handle_scrubber(frame, ImGui::IsItemActive());
-  draw_picture(frame, scrubber);
+  draw_picture(frame, lit, scrubber);
   ImGui::SetCursorScreenPos(from);
   ImGui::InvisibleButton(
       "columns", {static_cast<float>(width), to.y - from.y},

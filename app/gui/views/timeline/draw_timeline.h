@@ -30,7 +30,8 @@ struct TimelineMenu {
 struct TimelineState {
   bool is_scrubbing = false;  // The first step of the drag was pushed.
   bool is_selecting = false;  // The same for selecting a range.
-  bool folds_lanes = false;   // Only what is in use, and markers.
+  bool folds_lanes = true;    // The lanes leave a plot of 300 px to what is in use.
+  std::string folded;         // What is folded: "fragmentation, 3 counters".
   bool fits_y = false;        // The y axis fits the visible data; otherwise the whole trace.
   double pressed_at = 0;      // On the axis: the start of the drag.
   SelectedRange selected;
@@ -38,7 +39,8 @@ struct TimelineState {
   MomentName pushed;       // The last time that it pushed.
   TimeRange pushed_range;  // The last range that it pushed.
   StackedBands bands;
-  std::vector<StackedBands> tiers;  // As TimelineColumns::heaps, other kinds of memory only.
+  std::vector<StackedBands> tiers;    // As TimelineColumns::heaps, other kinds of memory only.
+  std::vector<StackedBands> devices;  // As DeviceStacks::devices.
   TimelineMenu menu;
   PixelCanvas lanes, overview;
   std::uint64_t copy_seen = 0, zoom_seen = 0;

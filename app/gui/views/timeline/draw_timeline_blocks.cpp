@@ -62,12 +62,17 @@ std::optional<std::uint32_t> block_at(const StackBlocks& blocks, const StackedBa
 void draw_block_edges(PixelCanvas& draw, const Look& look, const TimelinePicture& picture, const StackedBands& bands,
                       const StackBlocks& blocks) {
   const ImU32 edge = look.role(Role::free, 0.55F);
+  // Edges of blocks that live in a few pixels would be all that is seen of a trace that swings.
+  constexpr std::size_t least_columns = 4;
+  std::vector<std::size_t> columns_of(blocks.blocks().size(), 0);
+  for (std::size_t x = 0; x < bands.pixels().size(); ++x)
+    for (const PlacedBlock& one : blocks.at(x)) ++columns_of[one.block];
   // By block: where it lay in the columns before, so that only its ends have an upright edge.
   std::vector<std::size_t> seen_until(blocks.blocks().size(), 0);
   for_equal_columns(bands, blocks, [&](std::size_t x, std::size_t end) {
     for (const PlacedBlock& one : blocks.at(x)) {
       const BlockBox box = box_of(picture, bands, blocks, one, x, end);
-      if (box.foot - box.top < least_px) continue;
+      if (box.foot - box.top < least_px || columns_of[one.block] < least_columns) continue;
       draw.AddRectFilled({box.left, box.top}, {box.right, box.top + 1}, edge);
       if (seen_until[one.block] != x && x > 0) draw.AddRectFilled({box.left, box.top}, {box.left + 1, box.foot}, edge);
       seen_until[one.block] = end;

@@ -6,6 +6,7 @@
 #include "analysis/units/format.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/core/block_actions.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/look/block_menu.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/views/timeline/draw_timeline_marks.h"
@@ -35,6 +36,11 @@ void draw_band_words(const TimelineFrame& frame, int pixel) {
     text(bands->name_of(*shade) + "  " + text_from_bytes(column.bytes[*shade]));
   };
   say(frame.picture.memory, frame.bands());
+  std::size_t lane = 0;
+  for (const StackedBands& one : frame.view.devices) {
+    if (!one.is_known() || one.course().query().heap == frame.whole.heap) continue;
+    if (lane < frame.picture.devices.size()) say(frame.picture.devices[lane++], &one);
+  }
   const auto tiers = tiers_of(frame);
   for (std::size_t i = 0; i < std::min(tiers.size(), frame.picture.heaps.size()); ++i)
     say(frame.picture.heaps[i], tiers[i]);
@@ -102,6 +108,8 @@ void draw_block_tooltip(const TimelineFrame& frame, const StackBlocks& blocks, s
   text(actions.size + (shade ? ", " + frame.bands()->name_of(*shade) : std::string()));
   const std::uint64_t requested = block.requested;
   if (requested != wire::unknown_bytes && requested != block.size) text("requested " + text_from_bytes(requested));
+  const Definitions& definitions = frame.state.source()->trace->streams[frame.whole.heap.stream].definitions();
+  for (const std::string& line : stack_lines(definitions, block.stack, 8)) dim_text(line);
   dim_text("click selects it at this time");
   ImGui::EndTooltip();
 }
@@ -125,14 +133,13 @@ void select_block(const TimelineFrame& frame, const StackBlocks& blocks, std::ui
   // Another block of the shown time.
   if (ImGui::GetIO().KeyCtrl && block.has_address())
     return frame.commands.push(command::select_also, {block.address, {}, frame.whole.heap});
-  frame.commands.push(command::set_moment, frame.moment_at(position));
+  frame.commands.push(command::set_moment, frame.clicked(position, pixel));
   if (block.has_address())
     frame.commands.push(command::select_address,
                         actions_of(*frame.state.source()->trace, frame.whole.heap, block).place);
 }
 
-void set_moment(const TimelineFrame& frame, std::uint64_t position) {
-  const MomentName at = frame.moment_at(position);
+void set_moment(const TimelineFrame& frame, const MomentName& at) {
   if (frame.view.is_scrubbing && frame.view.pushed == at) return;
   frame.commands.push(frame.view.is_scrubbing ? command::move_moment : command::set_moment, at);
   frame.view.pushed = at;
@@ -161,6 +168,20 @@ void select_range(const TimelineFrame& frame, float x) {
   frame.commands.push(view.is_selecting ? command::move_range : command::set_range, range);
   view.is_selecting = true;
   view.pushed_range = range;
+}
+
+// The step whose bar is under the pointer, as a range.
+void select_step(const TimelineFrame& frame, float x) {
+  const float left = frame.picture.left + static_cast<float>(frame.pixel_of(x));
+  const auto step = frame.steps->find_largest_growth(frame.picture.axis_of(left), frame.picture.axis_of(left + 1));
+  if (!step) return;
+  const std::vector<TraceStep>& steps = frame.steps->steps;
+  const TimeRange range{frame.moment_at(steps[*step].event), frame.moment_at(steps[*step + 1].event)};
+  const TimelineSpan span = frame.steps->span_of(*step);
+  TimelineState& view = frame.view;
+  view.selected = {static_cast<double>(span.begin), static_cast<double>(span.end), range,
+                   frame.state.source()->trace};
+  frame.commands.push(command::set_range, range);
 }
 
 // `at`: the pointer's position on the axis.
@@ -203,7 +224,7 @@ void draw_menu(const TimelineFrame& frame) {
   const bool is_whole = frame.state.position().span.empty();
   if (ImGui::MenuItem("Show the whole trace", "0", false, !is_whole))
     frame.show(0, static_cast<double>(frame.whole.whole.end));
-  if (frame.whole.knows_regions) ImGui::MenuItem("Fold the thin lanes", nullptr, &view.folds_lanes);
+  if (frame.whole.knows_regions) ImGui::MenuItem("Fold the lanes", nullptr, &view.folds_lanes);
   if (ImGui::MenuItem("Compare with the previous step", "O", frame.state.position().overlays_step,
                       current_step(frame.state).has_value()))
     frame.commands.push(CommandId::overlay_step);
@@ -253,13 +274,15 @@ void handle_lanes(const TimelineFrame& frame, bool hovered, bool active) {
              : frame.show(0, static_cast<double>(frame.whole.whole.end));
   } else if (hovered && ImGui::IsMouseReleased(ImGuiMouseButton_Left) && io.MouseDragMaxDistanceSqr[0] <= 16 &&
              io.MouseClickedLastCount[0] == 1) {
+    if (frame.steps != nullptr && frame.picture.growth && frame.picture.growth->holds(io.MousePos.y) && !io.KeyAlt)
+      return select_step(frame, x);
     const auto blocks = frame.blocks();
     const auto block = io.KeyAlt ? std::nullopt : frame.block_under({x, io.MousePos.y});
     const bool is_at_target = !io.KeyAlt && find_snap_target(frame.picture, frame.look, x).has_value();
     if (block && !is_at_target)
       select_block(frame, *blocks, *block, frame.pixel_of(x));
     else
-      set_moment(frame, clicked_position(frame, x));
+      set_moment(frame, frame.clicked(clicked_position(frame, x), frame.pixel_of(x)));
   }
   if (!active) view.is_selecting = false;
   if (!hovered || active) return;
@@ -284,7 +307,7 @@ void handle_scrubber(const TimelineFrame& frame, bool active) {
   }
   const float x = std::clamp(ImGui::GetMousePos().x, frame.picture.left, frame.picture.right() - 1);
   const auto target = ImGui::GetIO().KeyAlt ? std::nullopt : find_snap_target(frame.picture, frame.look, x);
-  set_moment(frame, target ? target->position : frame.picture.position_after(frame.pixel_of(x)));
+  set_moment(frame, frame.moment_at(target ? target->position : frame.picture.position_after(frame.pixel_of(x))));
   frame.view.is_scrubbing = true;
 }
 
@@ -312,6 +335,7 @@ void handle_keys(const TimelineFrame& frame) {
   const double middle = (frame.picture.begin + frame.picture.end) / 2, length = frame.picture.end - frame.picture.begin;
   if (ImGui::IsKeyPressed(ImGuiKey_LeftArrow)) frame.commands.push(CommandId::previous_event);
   if (ImGui::IsKeyPressed(ImGuiKey_RightArrow)) frame.commands.push(CommandId::next_event);
+  if (ImGui::IsKeyPressed(ImGuiKey_Home)) frame.show(0, static_cast<double>(frame.whole.whole.end));
   if (ImGui::IsKeyPressed(ImGuiKey_W)) frame.zoom(1.25, middle);
   if (ImGui::IsKeyPressed(ImGuiKey_S)) frame.zoom(0.8, middle);
   if (ImGui::IsKeyPressed(ImGuiKey_A)) frame.pan(-length / 8);

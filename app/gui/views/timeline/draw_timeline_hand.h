@@ -27,6 +27,9 @@ struct TimelineFrame {
   bool has_bands = false;
 
   MomentName moment_at(std::uint64_t position) const { return {*state.source()->trace, whole.heap.stream, position}; }
+  MomentName clicked(std::uint64_t position, int pixel) const {
+    return clicked_moment(state, picture, whole, position, pixel);
+  }
   int pixel_of(float x) const {
     return static_cast<int>(std::clamp(std::floor(x - picture.left), 0.0F, static_cast<float>(picture.width - 1)));
   }

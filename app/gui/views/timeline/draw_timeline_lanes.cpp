@@ -38,13 +38,18 @@ void draw_area(PixelCanvas& draw, const TimelinePicture& picture, const Lane& la
   });
 }
 
+// At the most of each pixel, as the bands: from the least to the most, a figure that swings would paint over them.
 void draw_line(PixelCanvas& draw, const TimelinePicture& picture, Band TimelineColumn::*band, ImU32 ink) {
   const Lane& lane = picture.memory;
-  const auto same = [band](const TimelineColumn& a, const TimelineColumn& b) { return a.*band == b.*band; };
+  const auto same = [band](const TimelineColumn& a, const TimelineColumn& b) {
+    return (a.*band).most == (b.*band).most;
+  };
+  std::optional<float> last;
   for_runs(picture, same, [&](float left, float right, const TimelineColumn& pixel) {
-    const float top = lane.y_of(static_cast<double>((pixel.*band).most));
-    const float bottom = std::max(lane.y_of(static_cast<double>((pixel.*band).least)), top + 1);
-    draw.AddRectFilled({left, top - 0.5F}, {right, bottom + 0.5F}, ink);
+    const float y = lane.y_of(static_cast<double>((pixel.*band).most));
+    draw.AddRectFilled({left, y - 0.5F}, {right, y + 1.5F}, ink);
+    if (last) draw.AddRectFilled({left, std::min(*last, y) - 0.5F}, {left + 1, std::max(*last, y) + 1.5F}, ink);
+    last = y;
   });
 }
 
@@ -141,23 +146,22 @@ struct GrowthBar {
 };
 std::vector<GrowthBar> growth_bars(const TimelinePicture& picture, const TraceSteps& steps) {
   std::vector<GrowthBar> bars;
-  const auto& all = steps.steps;
-  auto first = std::upper_bound(all.begin(), all.end(), picture.begin,
-                                [](double at, const TraceStep& one) { return at < static_cast<double>(one.at); });
-  if (first != all.begin()) --first;
-  for (auto step = first; step != all.end() && static_cast<double>(step->at) < picture.end; ++step) {
-    const auto index = static_cast<std::size_t>(step - all.begin());
-    const auto growth = steps.growth_of(index);
-    if (!growth || *growth == 0) continue;
-    const TimelineSpan span = steps.span_of(index);
-    const GrowthBar bar{std::max(picture.left, picture.x_of_axis(static_cast<double>(span.begin))),
-                        std::min(picture.right(), picture.x_of_axis(static_cast<double>(span.end))), *growth};
-    if (bars.empty() || std::floor(bars.back().left) != std::floor(bar.left))
-      bars.push_back(bar);
-    else if (std::abs(bar.bytes) > std::abs(bars.back().bytes))
-      bars.back() = bar;
+  for (int x = 0; x < picture.width;) {
+    const float left = picture.left + static_cast<float>(x);
+    const auto step = steps.find_largest_growth(picture.axis_of(left), picture.axis_of(left + 1));
+    const int first = x++;
+    if (!step) continue;
+    const float end = std::min(picture.right(), picture.x_of_axis(static_cast<double>(steps.span_of(*step).end)));
+    while (x < picture.width && picture.left + static_cast<float>(x + 1) <= end) ++x;
+    bars.push_back({picture.left + static_cast<float>(first), picture.left + static_cast<float>(x),
+                    *steps.growth_of(*step)});
   }
   return bars;
+}
+// Logarithmic, over three decades: 49 MiB a step is seen beside one step that left 2 GiB.
+float height_of_growth(std::int64_t bytes, std::int64_t most) {
+  const double share = static_cast<double>(std::abs(bytes)) / static_cast<double>(most);
+  return static_cast<float>(std::log2(1 + 1023 * share) / 10);
 }
 void draw_growth(PixelCanvas& draw, const Look& look, const Lane& lane, const std::vector<GrowthBar>& bars,
                  std::int64_t most) {
@@ -165,8 +169,7 @@ void draw_growth(PixelCanvas& draw, const Look& look, const Lane& lane, const st
   const float middle = std::floor((lane.from.y + lane.to.y) / 2);
   draw.AddRectFilled({lane.from.x, middle}, {lane.to.x, middle + 1}, look.role(Role::text, 0.3F));
   for (const GrowthBar& bar : bars) {
-    const float share = static_cast<float>(std::abs(bar.bytes)) / static_cast<float>(most);
-    const float height = std::max(1.0F, share * (lane.height() / 2 - 1));
+    const float height = std::max(1.0F, height_of_growth(bar.bytes, most) * (lane.height() / 2 - 1));
     const float gap = bar.right - bar.left > 4 ? 1.0F : 0.0F;
     const float top = bar.bytes > 0 ? middle - height : middle + 1;
     draw.AddRectFilled({bar.left + gap, top}, {std::max(bar.right, bar.left + gap + 1), top + height},
@@ -230,13 +233,14 @@ void draw_words(ImDrawList& draw, const Look& look, ImVec2 at, const std::string
 
 namespace {
 
-// The spread between least and most within a pixel is faint, so that a spike of one event stays visible.
-void draw_spread(PixelCanvas& draw, const Look& look, const TimelinePicture& picture) {
+// A line at the least of some pixels that are alike. What is above it is the stack at the most: to make it faint would take the colours
+// from every trace that swings faster than the pixels.
+void draw_least(PixelCanvas& draw, const Look& look, const TimelinePicture& picture) {
   const auto same = [](const TimelineColumn& a, const TimelineColumn& b) { return a.in_use == b.in_use; };
   for_runs(picture, same, [&](float left, float right, const TimelineColumn& pixel) {
     const float least = picture.memory.y_of(static_cast<double>(pixel.in_use.least)),
                 most = picture.memory.y_of(static_cast<double>(pixel.in_use.most));
-    if (least - most > 2) draw.AddRectFilled({left, most}, {right, least - 1}, look.role(Role::free, 0.5F));
+    if (least - most > 3 && right - left >= 3) draw.AddRectFilled({left, least - 1}, {right, least}, look.role(Role::free));
   });
 }
 
@@ -267,7 +271,7 @@ void draw_memory(PixelCanvas& draw, const Look& look, const TimelinePicture& pic
   if (known.bands != nullptr) {
     draw_bands(draw, look, picture.memory, *known.bands, known.lit);
     if (known.blocks != nullptr) draw_block_edges(draw, look, picture, *known.bands, *known.blocks);
-    draw_spread(draw, look, picture);
+    draw_least(draw, look, picture);
   } else {
     draw_area(draw, picture, picture.memory, &TimelineColumn::in_use, look.role(Role::several),
               look.role(Role::several, 0.45F));
@@ -290,18 +294,15 @@ bool has_pool_line(const TimelinePicture& picture) {
   return picture.source.knows_regions && static_cast<double>(picture.source.pool_most) <= picture.memory.most;
 }
 
-std::string words_of_lines(const TimelinePicture& picture, bool fits_y) {
-  const bool knows_regions = picture.source.knows_regions;
-  std::string words = has_pool_line(picture) ? std::string("line: pool")
-                      : knows_regions ? "the pool, " + text_from_bytes(picture.source.pool_most) + ", is far larger"
-                                      : "the size of the pool is unknown";
-  if (picture.source.knows_requested) words += "; inner line: requested";
-  if (fits_y) words += "; y axis fitted to the visible data (Y)";
+std::string words_of_axis(const TimelinePicture& picture, bool fits_y) {
+  const bool is_beyond = picture.source.knows_regions && !has_pool_line(picture);
+  std::string words = is_beyond ? "pool " + text_from_bytes(picture.source.pool_most) + ", beyond this scale" : "";
+  if (fits_y) words += std::string(words.empty() ? "" : "; ") + "y axis fitted to the visible data (Y)";
   return words;
 }
 
 float gutter_of_lanes(const Look& look) {
-  return std::max(ImGui::CalcTextSize("largest free").x, ImGui::CalcTextSize("fragmentation").x) + look.px(8);
+  return std::max(ImGui::CalcTextSize("growth per step").x, ImGui::CalcTextSize("+1023.9 GiB").x) + look.px(8);
 }
 
 void draw_lanes(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const TimelinePicture& picture,
@@ -327,14 +328,19 @@ void draw_lanes(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const T
   for (std::size_t i = 0; i < picture.heaps.size(); ++i)
     draw_heap(canvas, look, picture, source.heaps[i], picture.heaps[i],
               i < known.tiers.size() ? known.tiers[i] : nullptr, known.lit);
+  for (std::size_t i = 0; i < picture.devices.size(); ++i) {
+    canvas.AddRectFilled(picture.devices[i].from, picture.devices[i].to, look.role(Role::free));
+    if (i < known.devices.size() && known.devices[i].bands != nullptr)
+      draw_bands(canvas, look, picture.devices[i], *known.devices[i].bands, known.lit);
+  }
   canvas.end(draw);
 
   if (!source.heap.empty()) draw_bytes_scale(draw, look, picture.memory);
   if (picture.fits) draw_caption(draw, look, *picture.fits, "largest free", {});
   if (picture.fragmentation) draw_caption(draw, look, *picture.fragmentation, "fragmentation", {});
   if (picture.growth)
-    draw_caption(draw, look, *picture.growth, "left by a step",
-                 bars.empty() ? std::string() : "up to " + text_from_bytes(static_cast<std::uint64_t>(most_left)));
+    draw_caption(draw, look, *picture.growth, "growth per step",
+                 bars.empty() ? std::string() : text_from_bytes(static_cast<std::uint64_t>(most_left)) + ", log");
   for (std::size_t i = 0; i < picture.counters.size(); ++i) {
     draw_counter_words(draw, look, picture, source.counters[i], picture.counters[i]);
     // Next to a heap, counter lanes are too low for a scale.
@@ -342,6 +348,9 @@ void draw_lanes(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const T
   }
   for (std::size_t i = 0; i < picture.heaps.size(); ++i)
     draw_caption(draw, look, picture.heaps[i], source.heaps[i].name, "peak " + text_from_bytes(source.heaps[i].peak));
+  for (std::size_t i = 0; i < std::min(picture.devices.size(), known.devices.size()); ++i)
+    draw_caption(draw, look, picture.devices[i], known.devices[i].name,
+                 "peak " + text_from_bytes(known.devices[i].peak));
   if (picture.markers) draw_markers(draw, look, picture);
   draw_loss(draw, look, picture);
 }

@@ -28,6 +28,13 @@ struct TimelineOverlay {
   std::optional<Band> at(double axis) const;
 };
 
+// Another device of the trace: its bands on the shown axis, null if they are not known yet.
+struct DeviceLane {
+  std::string name;
+  std::uint64_t peak = 0;
+  const StackedBands* bands = nullptr;
+};
+
 // What is known of the lane of memory, and of the lanes of other kinds of memory below it.
 struct MemoryBands {
   const StackedBands* bands = nullptr;  // Null until they are known; then what is in use is one area.
@@ -37,12 +44,14 @@ struct MemoryBands {
   std::optional<Shade> lit{};                // See draw_bands().
   const TimelineOverlay* overlay = nullptr;  // Null: nothing is laid over it.
   const TraceSteps* steps = nullptr;         // Null: not known.
+  // As TimelinePicture::devices.
+  std::vector<DeviceLane> devices{};
 };
 void draw_lanes(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const TimelinePicture& picture,
                 const MemoryBands& known);
-// What the lines over the bands are; and how the y axis was chosen, if it was.
 bool has_pool_line(const TimelinePicture& picture);
-std::string words_of_lines(const TimelinePicture& picture, bool fits_y);
+// What the y axis leaves out, and how it was chosen, if it was. Empty if there is nothing to say.
+std::string words_of_axis(const TimelinePicture& picture, bool fits_y);
 // The width of the captions and scales left of the lanes.
 float gutter_of_lanes(const Look& look);
 

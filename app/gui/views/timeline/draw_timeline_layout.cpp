@@ -21,7 +21,25 @@ std::uint64_t most_of(const TimelineHeap& heap, bool fits_y) {
   return most;
 }
 
+// Small multiples: the shown device's lane is the first one, and all have one scale.
+void add_devices(TimelinePicture& picture, std::size_t others, float gap, float least) {
+  const float room = picture.memory.height() + gap;
+  const auto lanes = std::clamp<std::size_t>(static_cast<std::size_t>(room / (least + gap)), 1, others + 1);
+  const float height = std::floor(room / static_cast<float>(lanes));
+  Lane lane = picture.memory;
+  picture.memory.to.y = lane.from.y + height - gap;
+  for (std::size_t i = 1; i < lanes; ++i) {
+    lane.from.y = picture.memory.from.y + static_cast<float>(i) * height;
+    lane.to.y = lane.from.y + height - gap;
+    picture.devices.push_back(lane);
+  }
+}
+
 }  // namespace
+
+std::uint64_t most_on_axis(const TimelineColumns& timeline) {
+  return std::max(timeline.in_use_most, is_low(timeline) ? 0 : timeline.pool_most);
+}
 
 float Lane::y_of(double value) const {
   return to.y - static_cast<float>(std::clamp(value / most, 0.0, 1.0)) * (to.y - from.y);
@@ -76,6 +94,9 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   // As many lanes as fit; memory first.
   const TimelineColumns& scale = fits_y ? picture.source : whole;
   const float gap = look.px(8), row = ImGui::GetTextLineHeight() + look.px(2);
+  const bool is_alone = options.devices == 0;
+  const float kept = options.has_thin_lanes ? 0 : look.px(plot_least);
+  const auto fold = [&](const std::string& what) { picture.folded += (picture.folded.empty() ? "" : ", ") + what; };
   int marker_rows = picture.source.instants.empty() && picture.source.refusals.empty() ? 0 : 1;
   int depth = 0;
   for (const TimelineMarker& one : picture.source.stretches) depth = std::max(depth, one.depth + 1);
@@ -84,7 +105,8 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   // Outer ranges (steps) say more than what is nested in them: these only get what is left.
   picture.marker_rows_left_out = marker_rows;
   marker_rows = std::min(marker_rows, std::max(1, static_cast<int>(room / 4 / row)));
-  if (marker_rows > 0 && room > look.px(60) + static_cast<float>(marker_rows) * row) {
+  while (marker_rows > 1 && room - static_cast<float>(marker_rows) * row < kept) --marker_rows;
+  if (is_alone && marker_rows > 0 && room > look.px(60) + static_cast<float>(marker_rows) * row) {
     picture.marker_rows_left_out -= marker_rows;
     picture.markers = Lane{{from.x, to.y - static_cast<float>(marker_rows) * row}, to, 1};
     foot = picture.markers->from.y - look.px(4);
@@ -93,22 +115,24 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   const float lane_height = ImGui::GetTextLineHeight() * 2 + look.px(2);
   const bool has_heap = !whole.heap.empty();
   // Other heaps and counters leave the larger part to what is in use.
-  const float room_of_heap = has_heap ? std::max(look.px(whole.knows_regions ? 130 : 60), 9 * lane_height) : 0;
+  const float room_of_heap =
+      has_heap ? std::max({look.px(whole.knows_regions ? 130 : 60), 9 * lane_height, kept}) : 0;
   // Other kinds of memory come before the largest free block, because they matter more for a TPU program.
   const auto& heaps = picture.source.heaps;
   const auto kinds = static_cast<std::size_t>(
       std::count_if(heaps.begin(), heaps.end(), [](const TimelineHeap& heap) { return heap.is_other_kind; }));
-  const auto as_many = [&](std::size_t wanted, float least) {
+  const auto as_many = [&](std::size_t wanted, float least, const char* what) {
     std::size_t count = 0;
-    for (; count < wanted && room > least + lane_height; ++count) room -= lane_height + gap;
+    for (; is_alone && count < wanted && room > least + lane_height; ++count) room -= lane_height + gap;
+    if (kept > 0 && has_heap && count < wanted) fold(text_from_count_of(wanted - count, what));
     return count;
   };
   // The kinds of memory of a device are one picture: each has the same height.
   const float tier_height = kinds == 0 ? 0 : std::max(lane_height, (room - gap) / static_cast<float>(kinds + 1) - gap);
   std::size_t heap_lanes = 0;
-  for (; heap_lanes < kinds && room > look.px(60) + tier_height; ++heap_lanes) room -= tier_height + gap;
-  const std::size_t counter_lanes = as_many(picture.source.counters.size(), room_of_heap);
-  if (heap_lanes == kinds) heap_lanes += as_many(heaps.size() - kinds, room_of_heap);
+  for (; is_alone && heap_lanes < kinds && room > look.px(60) + tier_height; ++heap_lanes) room -= tier_height + gap;
+  const std::size_t counter_lanes = as_many(picture.source.counters.size(), room_of_heap, "counter");
+  if (heap_lanes == kinds) heap_lanes += as_many(heaps.size() - kinds, room_of_heap, "heap");
   // Without a heap, the counters share its room.
   const float counter_height =
       has_heap || counter_lanes == 0 ? lane_height : (foot - from.y + gap) / static_cast<float>(counter_lanes) - gap;
@@ -127,19 +151,29 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
     picture.heaps[i].most = std::max(1.0, static_cast<double>(most_of(heaps[i], fits_y)) * 1.1);
   // Thin lanes: the picture is what is in use.
   const float thin = ImGui::GetTextLineHeight() + look.px(2);
-  const bool has_fits = options.has_thin_lanes && whole.knows_regions && room > 2.5F * lane_height,
-             has_fragmentation = has_fits && room > 3 * lane_height;
-  if (options.has_thin_lanes && options.has_steps && room > 3 * lane_height) {
+  // A lane is there if both have room; the last ones go first.
+  float plot = room;
+  const auto has_lane = [&](const char* what, float least, float height) {
+    if (!is_alone || room <= least) return false;
+    if (kept > 0 && plot - height - gap < kept) {
+      fold(what);
+      return false;
+    }
+    plot -= height + gap;
+    return true;
+  };
+  if (options.has_steps && has_lane("growth per step", 3 * lane_height, lane_height)) {
     picture.growth = Lane{{from.x, foot - lane_height}, {to.x, foot}, 1};
     foot -= lane_height + gap;
   }
+  const bool has_fits = whole.knows_regions && has_lane("largest free block", 2.5F * lane_height, thin),
+             has_fragmentation = has_fits && has_lane("fragmentation", 3 * lane_height, thin);
+  if (whole.knows_regions && !has_fits && !picture.folded.empty()) fold("fragmentation");
   const float split = foot - (has_fits ? thin + gap : 0) - (has_fragmentation ? thin + gap : 0);
-  const bool leaves_pool = is_low(scale);
   picture.memory = {from,
                     {to.x, has_heap ? split : last_foot},
-                    std::max(1.0, static_cast<double>(std::max(
-                                      {scale.in_use_most, leaves_pool ? 0 : scale.pool_most, options.overlay_most})) *
-                                      1.1)};
+                    std::max(1.0, static_cast<double>(std::max(most_on_axis(scale), options.most_beside)) * 1.1)};
+  if (!is_alone) add_devices(picture, options.devices, gap, look.px(24));
   if (has_fits)
     picture.fits =
         Lane{{from.x, split + gap},
@@ -157,19 +191,22 @@ std::string words_not_drawn(const TimelinePicture& picture, bool has_strip) {
       without_room.push_back(text_from_count(static_cast<std::int64_t>(count)) + " " + what + (count == 1 ? "" : "s") +
                              of);
   };
-  if (source.knows_regions && !source.heap.empty() && picture.has_thin_lanes) {
+  if (!picture.has_thin_lanes || !picture.devices.empty()) {
+    // What is folded is not missing.
+  } else if (source.knows_regions && !source.heap.empty()) {
     if (!picture.fits) without_room.emplace_back("largest free block");
     if (!picture.fragmentation) without_room.emplace_back("fragmentation");
   }
-  add(source.counters.size() - picture.counters.size(), "counter");
+  const bool is_folded = !picture.folded.empty() || !picture.devices.empty();
+  if (!is_folded) add(source.counters.size() - picture.counters.size(), "counter");
   // Other devices have cards above the views; only other kinds of memory are missing.
   const bool has_other_kinds = !source.heaps.empty() && source.heaps.front().is_other_kind;
-  if (!picture.heaps.empty() || has_other_kinds)
+  if (!is_folded && (!picture.heaps.empty() || has_other_kinds))
     add(source.heaps.size() - picture.heaps.size() + source.heaps_left_out, "heap");
   const bool has_markers = !source.instants.empty() || !source.refusals.empty() || !source.stretches.empty();
-  if (has_markers && !picture.markers)
+  if (has_markers && !picture.markers && picture.devices.empty())
     without_room.emplace_back("markers");
-  else
+  else if (picture.has_thin_lanes && picture.devices.empty())
     add(static_cast<std::size_t>(picture.marker_rows_left_out), "row", " of markers");
   if (!has_strip) without_room.emplace_back("the overview of the whole trace");
   std::string words;
@@ -179,6 +216,25 @@ std::string words_not_drawn(const TimelinePicture& picture, bool has_strip) {
     words += (words.empty() ? "" : "; ") + text_from_count(static_cast<std::int64_t>(source.counters_left_out)) +
              " more counter" + (source.counters_left_out == 1 ? "" : "s") + " in the report";
   return words;
+}
+
+double axis_of_moment(const TraceMoment& moment, const TimelineColumns& whole) {
+  return whole.axis_at(whole.share_of(moment.position(whole.heap), moment.time_ns(whole.heap)));
+}
+
+double axis_of_cursor(const AppState& state, const TraceMoment& moment, const TimelineColumns& whole) {
+  const MomentName& at = state.position().at;
+  const bool is_it = at == MomentName(*moment.trace, whole.heap.stream, moment.position(whole.heap), at.clicked_at());
+  return is_it && at.clicked_at() ? static_cast<double>(*at.clicked_at()) : axis_of_moment(moment, whole);
+}
+
+MomentName clicked_moment(const AppState& state, const TimelinePicture& picture, const TimelineColumns& whole,
+                          std::uint64_t position, int pixel) {
+  const bool is_between = whole.has_times && picture.position_before(pixel) == position &&
+                          picture.position_after(pixel) == position;
+  std::optional<std::int64_t> at;
+  if (is_between) at = std::llround(picture.axis_of(picture.left + static_cast<float>(pixel) + 0.5F));
+  return {*state.source()->trace, whole.heap.stream, position, at};
 }
 
 void show_span(const AppState& state, const TimelineColumns& whole, double begin, double end, CommandQueue& commands) {

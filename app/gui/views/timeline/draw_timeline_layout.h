@@ -38,6 +38,8 @@ struct TimelinePicture {
   std::optional<Lane> fits{}, fragmentation{}, growth{}, markers{};
   int marker_rows_left_out = 0;
   std::vector<Lane> counters{}, heaps{};  // As many of the source's as fit.
+  std::vector<Lane> devices{};            // The others, if all are shown; as many as fit.
+  std::string folded{};                   // Lanes that the user may unfold: "fragmentation, 3 counters".
   float top = 0, bottom = 0;              // All lanes together.
   bool has_thin_lanes = true;             // As in the options.
   bool has_labels = true;                 // There is room above them for what is said of the peak and of failures.
@@ -68,16 +70,30 @@ struct TimelinePicture {
 struct PictureOptions {
   TimelineSpan seen;
   bool fits_y = false;             // See TimelineState.
-  std::uint64_t overlay_most = 0;  // The most bytes that an overlay shows.
-  bool has_thin_lanes = true;      // Largest free block, fragmentation, what steps left: unless the user folded them.
-  bool has_steps = false;          // There is a lane for what each step left behind.
+  std::uint64_t most_beside = 0;  // The most bytes that an overlay, the other side or another device shows.
+  // Lanes below what is in use may take its room. Folded: only what is left of a plot of `plot_least`.
+  bool has_thin_lanes = true;
+  bool has_steps = false;   // There is a lane for what each step left behind.
+  std::size_t devices = 0;  // Other devices, each with a lane as high as that of the shown heap. No other lanes then.
 };
+inline constexpr float plot_least = 300;
+// The end of the y axis, without what is beside it.
+std::uint64_t most_on_axis(const TimelineColumns& timeline);
 // Uses `part` if it covers the visible span, otherwise `whole`.
 TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns* part, PictureOptions options,
                              ImVec2 from, ImVec2 to, const Look& look);
 
 // What does not fit in the picture or its overview. Empty if everything fits.
 std::string words_not_drawn(const TimelinePicture& picture, bool has_strip);
+
+// Where a time is on the axis. The current one may have been clicked between two events.
+double axis_of_moment(const TraceMoment& moment, const TimelineColumns& whole);
+double axis_of_cursor(const AppState& state, const TraceMoment& moment, const TimelineColumns& whole);
+
+// A click in a pixel leads to `position`. Where nothing happens the cursor stays in it, and does not go to the last event
+// before it, which may be far outside the picture.
+MomentName clicked_moment(const AppState& state, const TimelinePicture& picture, const TimelineColumns& whole,
+                          std::uint64_t position, int pixel);
 
 // Change the visible span: to [begin, end); zoomed by a factor (above 1: in) around `at`; panned.
 void show_span(const AppState& state, const TimelineColumns& whole, double begin, double end, CommandQueue& commands);

@@ -17,6 +17,7 @@ class StackedBands {
   // False: the course is not known yet (null).
   bool update(std::shared_ptr<const StackCourse> course, TimelineSpan seen, int width);
 
+  bool is_known() const { return course_ != nullptr; }
   const StackCourse& course() const { return *course_; }
   TimelineSpan seen() const { return seen_; }
   const std::vector<Composition>& pixels() const { return pixels_; }

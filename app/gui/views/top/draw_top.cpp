@@ -89,14 +89,15 @@ void renew_groups(TopState& top, const std::shared_ptr<const SummaryAnswer>& sum
                                           : describe_user_code(*view, lines, whole_of(*view));
 }
 
-// The colour that the row has in the pictures.
+// The colour that the row has in the pictures. None if these are coloured by something else, where the same hue would
+// mean another thing.
 void draw_swatch(const AppState& state, const Look& look, const SummaryAnswer& summary, TopBy by, std::size_t row) {
   const TraceColors* colors = state.context().colors.get();
   if (colors == nullptr) return;
   Shade shade = several_shade;
-  HeapColoring coloring = HeapColoring::user_code;
+  const HeapColoring coloring = by == TopBy::category ? HeapColoring::category : HeapColoring::user_code;
+  if (shown_coloring(state) != coloring) return;
   if (by == TopBy::category) {
-    coloring = HeapColoring::category;
     shade = shade_of_category(summary.categories[row].category);
   } else if (const UserCodeRow& line = summary.user_code[row]; !line.has_no_user_code()) {
     shade = colors->hues_of(coloring).shade_of(own_line_name(line.frame.function, line.frame.file, line.frame.line));
