@@ -37,6 +37,8 @@ struct ContextNotes {
   SourceId answered_source = SourceId::none;  // The source of the current answers.
   // Once this source is read, it is shown at its first time, unless the user selected another time before.
   SourceId unread_source = SourceId::none;
+  // Nobody asked for a view of it: once it is read, it is shown with the tabs that its kind opens with.
+  bool chooses_view = false;
   std::string wanted_heap;  // Name of the heap to show once the source is read.
   // What Answers::view was computed for. The source may be an earlier version of the shown one.
   struct Viewed {

@@ -38,9 +38,10 @@ struct Command;
     "A recording in which a request for 3 GiB fails although 12 GiB is free.")                                         \
   X(close_file, "Close file", "Ctrl+W", "File", any_file, "Closes the file in front.")                                 \
   X(reload_file, "Reload the file", "F5", "File", any_file, "Reads the file again, for one that was rewritten.")       \
-  X(export_picture, "Export picture...", "Ctrl+E", "File", file, "The view in front as a PNG.")                        \
+  X(export_picture, "Export picture...", "Ctrl+E", "File", file, "The whole window as a PNG.")                         \
+  X(export_view_picture, "Export picture of the view...", "", "File", file, "The view in front as a PNG.")             \
   X(save_picture, "Save picture", "Ctrl+Shift+E", "File", file,                                                        \
-    "The view in front as a PNG in the current folder; the status line says where.")                                   \
+    "The whole window as a PNG in the current folder; the status line says where.")                                    \
   X(export_figures, "Export figures as CSV...", "", "File", file, "What the view in front shows, as exact numbers.")   \
   X(export_blocks, "Export all blocks as CSV...", "", "File", trace,                                                   \
     "Every block with the time of its allocation and its release: export --what.")                                     \
@@ -51,7 +52,6 @@ struct Command;
   X(export_csv, "Export top table as CSV...", "", "File", file, "All frames, exact figures.")                          \
   X(export_folded, "Export folded stacks...", "", "File", file, "One stack a line, for other flame graph tools.")      \
   X(export_pprof, "Export filtered profile as pprof...", "", "File", file, "What the filter keeps, as a profile.")     \
-  X(quit, "Quit", "Ctrl+Q", "File", nothing, "Closes the window.")                                                     \
   X(copy, "Copy table", "Ctrl+C", "Edit", file, "The view in front as text with tabs and exact numbers.")              \
   X(copy_as_text, "Copy as text", "", "Edit", file, "The view in front as aligned text, as it is shown.")              \
   X(copy_as_command, "Copy as command", "Ctrl+Shift+C", "Edit", file,                                                  \
@@ -158,7 +158,8 @@ struct Command;
   X(step_demo, "Step of the demo", "", "File", demo, "One allocation, while it is paused.")                            \
   X(split_demo, "Compare another configuration with the demo", "", "File", demo,                                       \
     "Runs the same workload twice, side by side, each with its own settings. Press again for one.")                    \
-  X(end_demo, "End the demo", "", "File", demo, "What was seen of it stays.")
+  X(end_demo, "End the demo", "", "File", demo, "What was seen of it stays.")                                          \
+  X(quit, "Quit", "Ctrl+Q", "File", nothing, "Closes the window.")
 
 // The same for hidden commands. X(name, help)
 #define HBMSCOPE_COMMANDS_OF_VIEWS(X, S, R)                                                 \

@@ -64,6 +64,7 @@ class OpenSources {
   void replace_everywhere(SourceId from, SourceId to);  // In all positions.
   void show_part(const std::shared_ptr<ReadControl>& control, SourceContent part);
   void show_wanted_heaps(const Source& source);
+  void show_first_tabs(const Source& source);
   void finish_reading(const std::shared_ptr<ReadControl>& control, const std::function<void(Source&)>& fill);
   Source* find_reading(const std::shared_ptr<ReadControl>& control);  // nullptr if nobody waits for it any more.
 

@@ -40,6 +40,7 @@ struct ViewStates {
 
   // Docking.
   std::uint64_t layout_seen = 0;  // The last applied Reset layout.
+  std::uint64_t file_seen = 0;    // The last file that was opened.
   bool layout_made = false;       // The first layout was made.
   LayoutMemory layouts;
   std::uint64_t view_seen = 0;                            // The last applied command that brings a view to the front.

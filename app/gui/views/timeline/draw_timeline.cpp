@@ -76,7 +76,7 @@ CaptionPlace draw_head(const AppState& state, const TimelineColumns& timeline, C
     button(is_narrow ? "[" : "< Failure", CommandId::previous_failure, "The previous out-of-memory ([)");
     button(is_narrow ? "]" : "Failure >", CommandId::next_failure, "The next out-of-memory (])");
   }
-  button(state.position().pin.empty() ? "Pin" : "Pin here", CommandId::pin_moment,
+  button(state.position().pin.empty() ? "Pin" : "Unpin", CommandId::pin_moment,
          "Pins this time and colours the heap map by the changes since (B). Press again to unpin.");
   button("End", CommandId::go_to_end, "After the last event (End)");
   if (state.context().is_playing) {
