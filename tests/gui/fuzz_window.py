@@ -68,7 +68,7 @@ class Window:
         self.said = open(f"{fuzzer.folder}/stderr.txt", "w+b")
         self.process = subprocess.Popen([fuzzer.program, *arguments], env=fuzzer.env, cwd=fuzzer.folder, stdout=self.said, stderr=self.said,
                                         start_new_session=True)
-        self.id = None
+        self.id, self.size = None, (1600, 1000)
         end = time.monotonic() + fuzzer.slowest
         while self.id is None and self.process.poll() is None and time.monotonic() < end:
             found = fuzzer.xdotool("search", "--onlyvisible", "--pid", str(self.process.pid)).split()
@@ -77,7 +77,6 @@ class Window:
                 time.sleep(0.05)
         if self.id:
             fuzzer.xdotool("windowfocus", self.id)
-        self.size = (1600, 1000)
 
     def do(self, *words):
         self.fuzzer.xdotool(*words)
@@ -113,11 +112,10 @@ class Window:
                 self.process.wait(10)
             except subprocess.TimeoutExpired:
                 pass
-        for group in (self.process.pid,):
-            try:
-                os.killpg(group, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
         self.process.wait()
 
 
@@ -260,8 +258,8 @@ def start_display(folder):
     server = subprocess.Popen(["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{SCREEN[0]}x{SCREEN[1]}x24", "-nolisten", "tcp"],
                               pass_fds=[writing], stderr=open(f"{folder}/xvfb.txt", "wb"))
     os.close(writing)
-    number = os.read(reading, 16).decode().strip()
-    return server, f":{number}"
+    with os.fdopen(reading) as said:
+        return server, ":" + said.readline().strip()
 
 
 def main():

@@ -73,11 +73,7 @@ App::Parts::Parts(std::function<void()> wake, bool leaves_no_trace)
       bookmarks(state, sides, pool, leaves_no_trace),
       pool(worker_count(), std::move(wake)) {
   state.settings = kept_settings = read_settings(config_folder() / "settings.json");
-  const auto variable = [](const char* name) {
-    const char* const value = std::getenv(name);
-    return std::string_view(value != nullptr ? value : "");
-  };
-  state.editor = choose_editor(state.settings.editor, variable("VISUAL"), variable("EDITOR"));
+  state.editor = editor_of_user(state.settings.editor);
   state.recent = read_recent(state_folder() / "recent.json");
   state.filters = read_filters(state_folder() / "filters.json");
   // A picture must not depend on what its user looked at before.
@@ -115,6 +111,7 @@ bool App::Parts::update() {
   }
   jobs.watch();
   sources.want_versions();
+  sources.look_at_logs();
   for (std::size_t i = 0; i < state.contexts.size(); ++i) {
     const ContextScope scope(state, i);
     changed = advance_play(state, std::chrono::steady_clock::now()) || changed;
@@ -184,8 +181,14 @@ bool App::busy() const {
 void App::set_live_options(const LiveOptions& options) {
   parts_->sources.live_options = options;
 }
+void App::set_about(std::string text) {
+  parts_->state.about = std::move(text);
+}
 void App::list_jobs() {
   parts_->jobs.lists_on_first_page = true;
+}
+bool App::follows_files() const {
+  return parts_->sources.follows_logs();
 }
 void App::keep_layout(std::string text) {
   parts_->layout_text = std::move(text);

@@ -115,6 +115,8 @@ struct AppState {
   Answer<FolderListing> folder;  // For the file dialog.
   std::string failing_sample;    // Path of a recording with a failure that comes with the program; may be empty.
   std::string sample;            // Path of the sample that comes with the program; empty if it isn't found.
+  std::string about;             // The version and what the program can do here, in lines.
+  std::string graphics;          // The operating system and the driver that draws. Empty if unknown.
   std::string editor;            // The command of choose_editor(). Empty if none is known.
   CodePlaces code_places;
   ColorKeeper colors;  // Hues of source files.

@@ -71,7 +71,8 @@ struct Command;
   S(filter_to_selection, "Filter to the selected function", "", "Edit", selection,                                     \
     "Keeps only stacks that pass through it.")                                                                         \
   S(clear_filter, "Clear filter", "", "Edit", file, "Shows the whole profile again.")                                  \
-  S(escape, "Clear selection, then filter", "Escape", "Edit", nothing, "Closes what is open first.")                   \
+  S(escape, "Clear selection or filter", "Escape", "Edit", nothing, "Closes what is open first, then clears one after the other.") \
+  X(settings, "Settings...", "Ctrl+,", "Edit", nothing, "Theme, text size, editor.")                                   \
   X(back, "Back", "Alt+Left", "Go", earlier_position, "Undoes the last change of view, selection or filter.")          \
   X(forward, "Forward", "Alt+Right", "Go", later_position, "Redoes what Back undid.")                                  \
   HBMSCOPE_VIEWS(V)                                                                                                    \
@@ -96,8 +97,8 @@ struct Command;
   S(play, "Play or pause", "Space", "Go", trace,                                                                       \
     "Plays the trace in real time: in 10 s where it took longer, in 3 s where it took less. For a running job: holds " \
     "the picture, or follows the job again.")                                                                          \
-  S(toggle_all_devices, "All devices, or the shown one", "", "View", trace,                                            \
-    "What tables and graphs are about: the device of the shown heap, or all devices together.")                        \
+  S(toggle_all_devices, "All devices", "", "View", trace,                                                              \
+    "Tables and graphs are about all devices together, or again about the device of the shown heap.")                  \
   S(toggle_regions, "Rows by region", "R", "View", trace, "Starts a new row of the heap map at each region.")          \
   S(toggle_strip, "Heap map as a strip", "U", "View", trace,                                                           \
     "One axis of addresses, not wrapped into rows, that zooms as the timeline does. Again: rows.")                     \
@@ -118,7 +119,8 @@ struct Command;
   S(zoom_out, "Zoom out", "0", "View", file, "The whole flame graph.")                                                 \
   S(next_view, "Next view", "F6", "View", file, "Moves to the next tab.")                                              \
   X(maximise, "Maximise the view", "F11", "View", file, "Shows only the view in front, or all again.")                 \
-  X(toggle_theme, "Dark or light theme", "", "View", nothing, "Switches the colours.")                                 \
+  X(toggle_theme, "Toggle theme", "", "View", nothing, "Dark or light.")                                               \
+  X(follow_system_theme, "Theme of the system", "", "View", nothing, "Dark or light, as the desktop is set.")          \
   X(text_larger, "Larger text", "Ctrl+=", "View", nothing, "Up to 200 %.")                                             \
   X(text_smaller, "Smaller text", "Ctrl+-", "View", nothing, "Down to 75 %.")                                          \
   X(text_normal, "Normal text", "Ctrl+0", "View", nothing, "100 %.")                                                   \
@@ -147,15 +149,19 @@ struct Command;
   X(palette, "Command palette", "Ctrl+Shift+P", "Help", nothing, "Finds any command by a few letters.")                \
   X(stop_recording, "Stop recording", "", "File", live, "Ends the recording; the job goes on and is still shown.")     \
   X(skip_to_now, "Skip to now", "", "Go", behind,                                                                      \
-    "Continues with what happens now. What was skipped stays in the observer's recording.")                            \
+    "Jumps to live. What was skipped stays in the observer's recording.")                                              \
   X(detach, "Detach", "", "File", attached, "The job keeps running without hbmscope; what was recorded stays.")        \
-  X(stop_work, "Cancel computing", "", "View", nothing,                                                                \
+  X(stop_work, "Stop background work", "", "View", nothing,                                                                \
     "Keeps what is shown and cancels what is still being computed.")                                                   \
-  X(go_on_working, "Resume computing", "", "View", nothing, "Computes what was cancelled.")                            \
+  X(go_on_working, "Resume background work", "", "View", nothing, "Computes what was cancelled.")                      \
   X(help, "Keys and commands", "F1", "Help", nothing, "All commands with their keys.")                                 \
+  X(terms, "Terms", "", "Help", nothing, "What pool, region, external fragmentation and other words mean.")            \
+  X(report_problem, "Copy a problem report", "", "Help", nothing,                                                      \
+    "Copies versions, graphics and the kind of what is open, without names and contents.")                             \
+  X(about, "About hbmscope", "", "Help", nothing, "The version, and what this installation has.")                      \
   X(start_demo, "Start the demo", "", "File", nothing, "A training step on an emulated device, live.")                 \
   X(pause_demo, "Pause or resume the demo", "", "File", demo, "Holds its program.")                                    \
-  X(step_demo, "Step of the demo", "", "File", demo, "One allocation, while it is paused.")                            \
+  X(step_demo, "Step demo", "", "File", demo, "One allocation, while it is paused.")                            \
   X(split_demo, "Compare another configuration with the demo", "", "File", demo,                                       \
     "Runs the same workload twice, side by side, each with its own settings. Press again for one.")                    \
   X(end_demo, "End the demo", "", "File", demo, "What was seen of it stays.")                                          \
@@ -212,6 +218,10 @@ struct Command;
   R(note_view, ViewKind, "Remembers that the person went to this view; nothing moves.")                               \
   S(set_top_by, TopBy, "Chooses the rows of Top.")                                                                    \
   S(set_by, FrameBy, "Groups frames.")                                                                                \
+  X(set_text_scale, double, "Sets the size of the text. 1 is 100 %.")                                                 \
+  X(set_editor, std::string, "Sets the command of the editor.")                                                       \
+  R(note_graphics, std::string, "Remembers the graphics driver, for a problem report.")                               \
+  R(note_system_theme, Theme, "Follows the desktop's theme, if the settings say so.")                                 \
   X(set_theme, Theme, "Sets the colours.")                                                                            \
   S(select_frame, FrameKey, "Selects the frame in all views.")                                                        \
   S(select_function, std::string, "Selects the function with this name.")                                             \

@@ -292,6 +292,7 @@ bool OpenSources::skip_foreign(const Source& source) {
 }
 
 void OpenSources::close_all_links() {
+  if (look_.valid()) look_.wait();
   live_.clear();
 }
 

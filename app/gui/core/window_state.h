@@ -9,7 +9,9 @@ namespace hbmscope::gui {
 
 // A serial increases by one with each request, so that a view can tell whether it has handled the latest one.
 struct WindowState {
-  bool palette_open = false, help_open = false, quit = false;
+  bool palette_open = false, help_open = false, settings_open = false, quit = false;
+  enum class HelpPage { keys, terms, about } help_page = HelpPage::keys;
+  std::uint64_t help_serial = 0;
   bool maximised = false;  // Only the active view is shown (F11).
   enum class Dialog { none, open_file, open_folder, open_baseline, export_file } dialog = Dialog::none;
   std::string export_format;  // For Dialog::export_file: "svg", "html", "png", "figures.csv", "blocks.csv", ...

@@ -3,6 +3,8 @@
 #include <GLFW/glfw3.h>
 #include <imgui.h>
 #include <imgui_internal.h>
+#include <sys/utsname.h>
+
 #include <algorithm>
 
 #include <future>
@@ -19,6 +21,7 @@
 #include "app/gui/platform/initial_commands.h"
 #include "app/gui/platform/layout_file.h"
 #include "app/gui/platform/start_program.h"
+#include "app/gui/platform/system_theme.h"
 #include "app/gui/platform/wake_signal.h"
 #include "app/gui/shell/shell.h"
 
@@ -34,6 +37,17 @@ constexpr auto how_to_write = std::launch::async;
 
 std::filesystem::path layout_path() {
   return state_folder() / "layout.ini";
+}
+
+std::string graphics_text() {
+  const auto text = [](GLenum name) {
+    const auto* const found = reinterpret_cast<const char*>(glGetString(name));
+    return std::string(found != nullptr ? found : "?");
+  };
+  utsname system{};
+  const bool is_known = ::uname(&system) == 0;
+  return (is_known ? std::string(system.sysname) + " " + system.release + " " + system.machine + "; " : std::string()) +
+         "OpenGL " + text(GL_VERSION) + ", " + text(GL_RENDERER) + "; GLFW " + glfwGetVersionString();
 }
 
 std::string title_of(const AppState& state) {
@@ -65,6 +79,7 @@ class Session::Impl {
     glfwSetFramebufferSizeCallback(handle, [](GLFWwindow* from, int, int) { self(from).redraw_ = true; });
     if (options_.remember_layout) read_layout(layout_path());
     if (options_.lists_jobs) app_->list_jobs();
+    app_->commands().push(command::note_graphics, graphics_text());
   }
 
   ~Impl() {
@@ -86,6 +101,7 @@ class Session::Impl {
   }
 
   void wait(std::optional<std::chrono::steady_clock::duration> time) {
+    if (app_->follows_files()) time = std::min<std::chrono::steady_clock::duration>(time.value_or(std::chrono::seconds(1)), std::chrono::seconds(1));
     if (layout_due_) {
       const auto rest = *layout_due_ - std::chrono::steady_clock::now();
       time = std::min(time.value_or(rest), std::max(rest, std::chrono::steady_clock::duration::zero()));
@@ -113,6 +129,7 @@ class Session::Impl {
     changed |= ImGui::GetCurrentContext()->InputEventsQueue.Size > 0 || !app_->commands().empty();
     by_user_ = changed;
     changed |= app_->update();
+    follow_system_theme();
     if (!changed) return false;
     if (picture_seen_ != app_->state().window.picture_serial) {
       picture_seen_ = app_->state().window.picture_serial;
@@ -128,6 +145,23 @@ class Session::Impl {
       glfwSetWindowTitle(window_->handle(), title_.c_str());
     }
     return true;
+  }
+
+  // Asked when the settings say so: at the start, or from then on.
+  void follow_system_theme() {
+    const bool follows = app_->state().settings.follows_system && window_->surface() != Surface::offscreen;
+    if (follows && !std::exchange(has_asked_theme_, true))
+      theme_ = std::async(how_to_write, [this] {
+        const auto theme = find_system_theme();
+        signal_.wake();
+        return theme;
+      });
+    if (!follows) has_asked_theme_ = false;
+    if (!theme_.valid() || theme_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout) return;
+    if (const auto theme = theme_.get())
+      app_->commands().push(command::note_system_theme, *theme);
+    else
+      app_->commands().push(command::say, "This desktop does not say whether it is dark or light.");
   }
 
   void draw() {
@@ -204,6 +238,8 @@ class Session::Impl {
   std::pair<int, int> refused_;     // A size for which the driver has no framebuffer.
   std::uint64_t picture_seen_ = 0, program_seen_ = 0;
   int picture_due_ = 0;               // In frames.
+  bool has_asked_theme_ = false;
+  std::future<std::optional<Theme>> theme_;
   std::future<std::string> writing_;  // The message for when the picture is written. The destructor waits for it.
 };
 

@@ -73,6 +73,7 @@ Result<int> run_window(const WindowRequest& request) {
                                 .leaves_no_trace = screenshot});
   if (!session) return Failure(session.error());
   (*session)->app().set_live_options(request.live);
+  (*session)->app().set_about(request.about);
   push_initial_commands((*session)->app().commands(), request);
   if (screenshot) {
     auto written = write_screenshot(**session, request.screenshot);

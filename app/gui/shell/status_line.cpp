@@ -10,9 +10,11 @@
 #include "app/gui/core/answers.h"
 #include "app/gui/core/block_table.h"
 #include "app/gui/core/filter_text.h"
+#include "app/gui/core/glossary.h"
 #include "app/gui/core/read_so_far.h"
 #include "app/gui/core/running_work.h"
 #include "app/gui/look/drawing.h"
+#include "app/gui/look/icons.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -38,7 +40,7 @@ void draw_trace(const AppState& state, const Source& source, CommandQueue& comma
   ImGui::PushStyleColor(ImGuiCol_Button, ImVec4(0, 0, 0, 0));
   ImGui::PushStyleColor(ImGuiCol_Text,
                         taken.is_whole ? ImGui::GetStyleColorVec4(ImGuiCol_Text) : look.vec(Role::failure));
-  if (ImGui::SmallButton(((taken.is_whole ? "" : "! ") + taken.words + "###taken in").c_str()))
+  if (ImGui::SmallButton(((taken.is_whole ? "" : std::string(icon::warning) + "  ") + taken.words + "###taken in").c_str()))
     commands.push(command::set_view, ViewKind::import);
   ImGui::PopStyleColor(2);
   tooltip(
@@ -56,7 +58,7 @@ void draw_trace(const AppState& state, const Source& source, CommandQueue& comma
     divide();
     text("external fragmentation " + text_from_known_share(external) + ", largest free block " +
          text_from_bytes(static_cast<std::int64_t>(*largest)));
-    tooltip("1 - largest free block / all free bytes, " + phrase_of(answer.moment->moment) + ".");
+    tooltip(std::string(meaning_of("external fragmentation")) + "\nHere " + phrase_of(answer.moment->moment) + ".");
   }
 }
 

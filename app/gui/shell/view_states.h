@@ -14,6 +14,7 @@
 #include "app/gui/shell/help_window.h"
 #include "app/gui/shell/layout_memory.h"
 #include "app/gui/shell/palette_window.h"
+#include "app/gui/shell/settings_window.h"
 #include "app/gui/shell/shell.h"
 #include "app/gui/views/drawn_view.h"
 #include "app/gui/views/inspector/draw_inspector.h"
@@ -35,7 +36,9 @@ struct ViewStates {
   FilterLineState filter;
   PaletteState palette;
   JobsWindowState jobs;
+  JobListState first_jobs;  // Of the first page.
   HelpState help;
+  SettingsWindowState settings;
   FileDialogState dialog;
 
   // Docking.
