@@ -5,6 +5,7 @@
 #ifdef HBMSCOPE_GUI
 #include <utility>
 
+#include "app/cli/version.h"
 #include "app/gui/platform/window.h"
 
 namespace {
@@ -42,6 +43,7 @@ hbmscope::Result<int> open_window(const hbmscope::cli::OpenRequest& request) {
   window.width = request.width;
   window.height = request.height;
   window.live = {request.live_memory_max, request.live_from_now};
+  window.about = hbmscope::cli::about_text(true);
   return hbmscope::gui::run_window(window);
 }
 

@@ -11,5 +11,6 @@ namespace hbmscope {
 std::span<const unsigned char> font_ui();       // Noto Sans
 std::span<const unsigned char> font_ui_bold();  // Noto Sans Bold
 std::span<const unsigned char> font_mono();     // Inconsolata Medium: addresses, source lines
+std::span<const unsigned char> font_icons();    // A part of Font Awesome: app/gui/look/icons.h names its glyphs
 
 }  // namespace hbmscope

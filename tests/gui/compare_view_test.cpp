@@ -88,6 +88,22 @@ TEST_F(CompareView, swap_turns_the_sign_and_unpin_gives_the_colours_back) {
   });
 }
 
+TEST_F(CompareView, b_brings_compare_to_the_front_and_a_second_b_unpins_at_any_time) {
+  const std::string file = write_trace();
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    commands().push(gui::command::set_moment, std::string("#6"));
+    commands().push(gui::CommandId::pin_moment);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ("#6", state().position().pin);
+    EXPECT_EQ(ViewKind::compare, state().position().view);
+    commands().push(gui::CommandId::go_to_end);
+    commands().push(gui::CommandId::pin_moment);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_TRUE(state().position().pin.empty());
+  });
+}
+
 TEST_F(CompareView, a_pin_that_is_no_moment_says_why) {
   const std::string file = write_trace();
   run([&](ImGuiTestContext& hand) {

@@ -38,12 +38,30 @@ class Export : public GuiTest {
   }
 };
 
+TEST_F(Export, a_picture_is_the_whole_window_in_the_current_folder) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::create_directories(path("elsewhere"));
+  std::filesystem::current_path(path("elsewhere"));
+  run([&](ImGuiTestContext& hand) {
+    open_small(hand);
+    commands().push(CommandId::open_file);  // The dialog shows the folder of the file.
+    ASSERT_TRUE(wait_until_idle(hand));
+    commands().push(CommandId::close_dialog);
+    commands().push(CommandId::save_picture);
+    ASSERT_TRUE(wait_until(hand, [this] { return state().window.notice.starts_with("Wrote "); }));
+  });
+  std::filesystem::current_path(before);
+  const std::string png = read(path("elsewhere/small.png"));
+  ASSERT_GT(png.size(), 100U);
+  EXPECT_EQ(1600, int{static_cast<std::uint8_t>(png[18])} * 256 + static_cast<std::uint8_t>(png[19]));
+}
+
 TEST_F(Export, picture_of_a_view_is_a_png_of_it_alone) {
   run([&](ImGuiTestContext& hand) {
     open_small(hand);
     commands().push(CommandId::show_heap_map);
     ASSERT_TRUE(wait_until_idle(hand));
-    ASSERT_TRUE(write(hand, CommandId::export_picture, path("map.png"))) << state().window.notice;
+    ASSERT_TRUE(write(hand, CommandId::export_view_picture, path("map.png"))) << state().window.notice;
     const std::string png = read(path("map.png"));
     ASSERT_GT(png.size(), 100U);
     EXPECT_EQ("PNG", png.substr(1, 3));

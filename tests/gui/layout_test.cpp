@@ -2,9 +2,14 @@
 #include <imgui_internal.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
+
+#include <fmt/format.h>
 
 #include "app/gui/platform/screenshot.h"
 #include "tests/gui/gui_test.h"
@@ -79,6 +84,38 @@ TEST_F(Layout, a_moved_view_stays_for_its_kind_of_file_until_its_layout_is_reset
   });
 }
 
+TEST_F(Layout, large_text_and_back_lay_the_views_out_anew) {
+  run([&](ImGuiTestContext& hand) {
+    show_trace(hand);
+    ASSERT_FALSE(are_together("Timeline", "Heap map"));
+    const ImVec2 small = place_of("Heap map")->Size;
+    commands().push(gui::command::set_text_scale, 2.0);
+    hand.Yield(8);
+    EXPECT_TRUE(are_together("Timeline", "Heap map")) << "there is no room for both";
+    EXPECT_GT(place_of("Heap map")->Size.y, ImGui::GetTextLineHeight() * 8);
+    take_picture_now(hand, "layout_large_text");
+    hand.DockInto("Top", "Heap map");
+    hand.Yield(3);
+    commands().push(gui::command::set_text_scale, 1.0);
+    hand.Yield(8);
+    EXPECT_FALSE(are_together("Timeline", "Heap map"));
+    EXPECT_FALSE(are_together("Top", "Heap map")) << "moved in the other layout only";
+    EXPECT_NEAR(small.y, place_of("Heap map")->Size.y, 2);
+  });
+}
+
+// What is left when a window becomes smaller is shared: no view takes what another one had.
+TEST_F(Layout, no_view_is_the_one_that_loses_its_room) {
+  run([&](ImGuiTestContext& hand) {
+    show_trace(hand);
+    for (const char* view : {"Sources", "Timeline", "Heap map", "Top"}) {
+      ASSERT_NE(nullptr, place_of(view)) << view;
+      EXPECT_FALSE(place_of(view)->IsCentralNode()) << view;
+      EXPECT_FALSE(place_of(view)->HasCentralNodeChild) << view;
+    }
+  });
+}
+
 class LayoutOfStarts : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -135,6 +172,35 @@ TEST_F(LayoutOfStarts, each_kind_has_its_layout_again_whichever_comes_first) {
   EXPECT_TRUE(are_together("Top", "Call tree"));
   EXPECT_NEAR(narrow, share_of_width("Sources"), 0.02);
   session.reset();
+}
+
+// A window that is killed never ends: it is kept while it still runs.
+TEST_F(LayoutOfStarts, layout_theme_and_text_size_are_kept_before_the_end) {
+  auto session = start();
+  if (session == nullptr) GTEST_SKIP() << "OpenGL does not start without a display";
+  session->app().commands().push(gui::command::open_paths, {path()});
+  settle(*session);
+  ImGui::DockContextQueueDock(ImGui::GetCurrentContext(), place_of("Heap map")->HostWindow, place_of("Heap map"),
+                              ImGui::FindWindowByName("Top"), ImGuiDir_None, 0, false);
+  session->app().commands().push(gui::command::set_theme, gui::Theme::light);
+  session->app().commands().push(gui::command::set_text_scale, 1.25);
+  settle(*session);
+  ASSERT_TRUE(are_together("Top", "Heap map"));
+  const std::string top = fmt::format("{:08X}", place_of("Heap map")->ID);
+  const auto has_kept = [&] {
+    std::ifstream in(gui::state_folder() / "layout.ini");
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    const std::size_t at = text.find("[Window][Top]");
+    return at != std::string::npos && text.substr(at, 120).find(top) != std::string::npos &&
+           gui::read_settings(gui::config_folder() / "settings.json") == session->app().state().settings;
+  };
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!has_kept() && std::chrono::steady_clock::now() < end) {
+    session->wait(std::chrono::milliseconds(50));
+    if (session->update()) session->draw();
+  }
+  EXPECT_TRUE(has_kept());
+  EXPECT_EQ(gui::Theme::light, session->app().state().settings.theme);
 }
 
 }  // namespace

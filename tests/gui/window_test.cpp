@@ -316,7 +316,7 @@ TEST_F(Window, menu_switches_the_theme) {
     open(hand, {file});
     EXPECT_EQ(state().settings.theme, gui::Theme::dark);
     const ImVec4 dark = ImGui::GetStyle().Colors[ImGuiCol_WindowBg];
-    hand.MenuClick("//hbmscope/View/Dark or light theme");
+    hand.MenuClick("//hbmscope/View/Toggle theme");
     hand.Yield(2);
     EXPECT_EQ(state().settings.theme, gui::Theme::light);
     EXPECT_GT(ImGui::GetStyle().Colors[ImGuiCol_WindowBg].x, dark.x + 0.5F);

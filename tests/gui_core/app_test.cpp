@@ -300,6 +300,82 @@ TEST_F(AppTest, recent_files_and_settings_outlive_the_window) {
   EXPECT_FALSE(state().recent[0].missing);
 }
 
+TEST_F(AppTest, settings_are_written_when_they_change) {
+  give(command::set_theme, Theme::light);
+  give(command::set_editor, std::string("kate"));
+  EXPECT_EQ(state().settings, read_settings(config_folder() / "settings.json"));
+  EXPECT_EQ("kate -l LINE FILE", state().editor);
+}
+
+TEST_F(AppTest, the_theme_of_the_system_is_followed_only_where_it_was_asked_for) {
+  give(command::note_system_theme, Theme::light);
+  EXPECT_EQ(Theme::dark, state().settings.theme);
+  give(CommandId::follow_system_theme);
+  give(command::note_system_theme, Theme::light);
+  EXPECT_EQ(Theme::light, state().settings.theme);
+  give(CommandId::toggle_theme);
+  EXPECT_FALSE(state().settings.follows_system);
+}
+
+TEST_F(AppTest, another_file_opens_with_its_own_view_and_an_open_one_keeps_it) {
+  open({leak_200});
+  give(CommandId::show_source);
+  const std::uint64_t before = state().window.file_serial;
+  give(command::open_text, std::string("jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to "
+                                       "allocate 3221225472 bytes."));
+  EXPECT_EQ(ViewKind::heap_map, position().view);
+  EXPECT_EQ(before + 1, state().window.file_serial);
+  give(CommandId::show_source);
+  give(command::show_source_file, state().sources[0].id);
+  EXPECT_EQ(ViewKind::source, position().view);
+  EXPECT_EQ(before + 1, state().window.file_serial);
+}
+
+TEST_F(AppTest, a_pasted_failure_stays_the_time_that_is_shown_after_reloading_it) {
+  give(command::open_text, std::string("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total "
+                                       "capacity of 79.11 GiB of which 1.12 GiB is free. Of the allocated memory 70.00 GiB is "
+                                       "allocated by PyTorch, and 6.00 GiB is reserved by PyTorch but unallocated."));
+  ASSERT_TRUE(state().source()->trace);
+  const MomentName at = position().at;
+  EXPECT_FALSE(at.empty());
+  give(CommandId::reload_file);
+  EXPECT_EQ(at, position().at);
+}
+
+TEST_F(AppTest, an_open_log_is_read_again_when_it_grows) {
+  const fs::path log = home_ / "train.log";
+  std::ofstream(log) << "step 1 loss 2.5\nstep 2 loss 2.4\n";
+  open({log.string()});
+  ASSERT_EQ(AnswerState::ready, state().source()->state) << state().source()->error.what;
+  ASSERT_TRUE(app_->follows_files());
+  EXPECT_TRUE(state().source()->trace->streams.empty() || state().source()->trace->streams[0].failures().empty());
+  std::ofstream(log, std::ios::app) << "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total "
+                                       "capacity of 79.11 GiB of which 1.12 GiB is free. Of the allocated memory 70.00 GiB is "
+                                       "allocated by PyTorch, and 6.00 GiB is reserved by PyTorch but unallocated.\n";
+  const auto has_failure = [&] {
+    const auto& streams = state().source()->trace->streams;
+    return !streams.empty() && !streams[0].failures().empty();
+  };
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!has_failure() && std::chrono::steady_clock::now() < give_up) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    settle();
+  }
+  EXPECT_TRUE(has_failure());
+  EXPECT_EQ("train.log has another failure.", state().window.notice);
+}
+
+TEST_F(AppTest, a_problem_report_names_no_file) {
+  open({leak_200});
+  app_->set_about("hbmscope 1.2.3");
+  give(command::note_graphics, std::string("OpenGL 4.5"));
+  give(CommandId::report_problem);
+  const std::string& report = state().window.clipboard;
+  EXPECT_TRUE(report.starts_with("hbmscope 1.2.3\nsystem: OpenGL 4.5\n")) << report;
+  EXPECT_NE(std::string::npos, report.find("open: file .gz, ")) << report;
+  EXPECT_EQ(std::string::npos, report.find("leak_step")) << report;
+}
+
 TEST_F(AppTest, export_writes_what_the_filter_leaves) {
   open({leak_200});
   give(CommandId::export_folded);

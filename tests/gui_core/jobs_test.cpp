@@ -63,6 +63,26 @@ TEST(JobListing, stands_device_by_device_and_those_of_none_at_its_end) {
   EXPECT_EQ(order, (std::vector<std::int64_t>{2, 4, 1, 3, 0}));
 }
 
+TEST(JobListing, leaves_out_helpers_of_jobs_and_keeps_the_order_of_their_numbers) {
+  JobListing listing;
+  const auto add = [&](std::int64_t process, std::int64_t parent, const char* command, bool has_memory) {
+    JobRow& row = listing.jobs.emplace_back();
+    row.process = process;
+    row.parent = parent;
+    row.command = command;
+    if (has_memory) row.devices = {0};
+  };
+  add(30, 1, "python train.py", true);
+  add(31, 30, "/usr/bin/addr2line -e libtorch.so", false);
+  add(32, 30, "python train.py", false);  // Loads data.
+  add(20, 1, "python serve.py", true);
+  add(40, 1, "python emulated.py", false);
+  add(41, 40, "python emulated.py", false);  // A rank, as far as anybody knows.
+  std::vector<std::int64_t> order;
+  for (const JobRow* job : filter_jobs(listing, "")) order.push_back(job->process);
+  EXPECT_EQ(order, (std::vector<std::int64_t>{20, 30, 40, 41}));
+}
+
 class Jobs : public testing::Test {
  protected:
   void SetUp() override {

@@ -1,9 +1,13 @@
 #include "app/gui/core/settings.h"
 
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 
 #include <gtest/gtest.h>
+
+#include "app/gui/core/glossary.h"
+#include "app/gui/sources/folder_listing.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -19,7 +23,7 @@ fs::path fresh_folder(const char* name) {
 
 TEST(Settings, come_back_as_they_were_written) {
   const fs::path file = fresh_folder("settings") / "deeper" / "settings.json";
-  const Settings written{Theme::light, 1.5};
+  const Settings written{Theme::light, true, 1.5, "kate"};
   ASSERT_TRUE(write_settings(file, written));
   EXPECT_EQ(read_settings(file), written);
 }
@@ -58,6 +62,36 @@ TEST(Settings, folders_follow_xdg_and_ignore_relative_ones) {
   EXPECT_EQ(config_folder(), fs::path("/home/somebody/.config/hbmscope"));
   unsetenv("XDG_STATE_HOME");
   EXPECT_EQ(state_folder(), fs::path("/home/somebody/.local/state/hbmscope"));
+}
+
+TEST(Glossary, is_sorted_and_explains_each_term_once) {
+  for (std::size_t i = 1; i < glossary().size(); ++i) EXPECT_LT(glossary()[i - 1].term, glossary()[i].term);
+  EXPECT_NE(std::string_view(), meaning_of("external fragmentation"));
+  EXPECT_EQ(std::string_view(), meaning_of("no such term"));
+}
+
+TEST(FolderListing, is_sorted_by_each_column_with_folders_first) {
+  std::vector<FolderEntry> entries{{"b", false, true, 10, 300}, {"c", false, true, 30, 100}, {"a", true, false, 0, 200}, {"d", false, true, 20, 200}};
+  const auto names = [&](EntryOrder order, bool is_ascending) {
+    sort_entries(entries, order, is_ascending);
+    std::string all;
+    for (const FolderEntry& entry : entries) all += entry.name;
+    return all;
+  };
+  EXPECT_EQ("abcd", names(EntryOrder::name, true));
+  EXPECT_EQ("acdb", names(EntryOrder::size, false));
+  EXPECT_EQ("acdb", names(EntryOrder::changed, true));
+}
+
+TEST(FolderListing, knows_when_files_changed_and_where_home_is) {
+  const fs::path home = fresh_folder("home");
+  std::ofstream(home / "train.log") << "text";
+  setenv("HOME", home.c_str(), 1);
+  const auto listing = list_folder("~");
+  ASSERT_TRUE(listing);
+  EXPECT_EQ(home.string(), listing->folder);
+  ASSERT_EQ(1u, listing->entries.size());
+  EXPECT_NEAR(static_cast<double>(std::time(nullptr)), static_cast<double>(listing->entries[0].changed_s), 60);
 }
 
 }  // namespace

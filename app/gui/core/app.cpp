@@ -13,6 +13,7 @@
 #include "app/gui/core/demo_runs.h"
 #include "app/gui/core/editor.h"
 #include "app/gui/core/emulation.h"
+#include "app/gui/core/json_file.h"
 #include "app/gui/core/kept_bookmarks.h"
 #include "app/gui/core/kept_file.h"
 #include "app/gui/core/looking.h"
@@ -44,13 +45,16 @@ struct App::Parts {
   void apply(const Command& command);
   bool busy() const;
   bool update();
+  void keep_settings();
 
   AppState state;
   CommandQueue commands;
   Answering asking{state, commands, pool};
   SideBySide sides{state, asking, pool};
   RecentFiles recent;
-  KeptFile filters, hues;
+  KeptFile filters, hues, settings, layout;
+  Settings kept_settings;
+  std::string layout_text;
   OpenSources sources{state, asking, sides, recent, pool};
   Emulation emulation{state, asking, sides, sources, pool};
   AttachedJobs jobs{state, sources, pool};
@@ -64,14 +68,12 @@ App::Parts::Parts(std::function<void()> wake, bool leaves_no_trace)
     : recent(state, pool, leaves_no_trace),
       filters(pool, leaves_no_trace),
       hues(pool, leaves_no_trace),
+      settings(pool, leaves_no_trace),
+      layout(pool, leaves_no_trace),
       bookmarks(state, sides, pool, leaves_no_trace),
       pool(worker_count(), std::move(wake)) {
-  state.settings = read_settings(config_folder() / "settings.json");
-  const auto variable = [](const char* name) {
-    const char* const value = std::getenv(name);
-    return std::string_view(value != nullptr ? value : "");
-  };
-  state.editor = choose_editor(state.settings.editor, variable("VISUAL"), variable("EDITOR"));
+  state.settings = kept_settings = read_settings(config_folder() / "settings.json");
+  state.editor = editor_of_user(state.settings.editor);
   state.recent = read_recent(state_folder() / "recent.json");
   state.filters = read_filters(state_folder() / "filters.json");
   // A picture must not depend on what its user looked at before.
@@ -109,6 +111,7 @@ bool App::Parts::update() {
   }
   jobs.watch();
   sources.want_versions();
+  sources.look_at_logs();
   for (std::size_t i = 0; i < state.contexts.size(); ++i) {
     const ContextScope scope(state, i);
     changed = advance_play(state, std::chrono::steady_clock::now()) || changed;
@@ -118,6 +121,7 @@ bool App::Parts::update() {
   bookmarks.read_for_new_files();
   bookmarks.keep();
   recent.keep();
+  keep_settings();
   filters.keep([this] { return [kept = state.filters] { write_filters(state_folder() / "filters.json", kept); }; });
   changed = ask_what_is_missing(asking) || changed;
   if (state.hues.known().take_change()) hues.note_change();
@@ -126,6 +130,14 @@ bool App::Parts::update() {
   if (!sides.follow_lock()) return changed;
   ask_what_is_missing(asking);
   return true;
+}
+
+// At once, so that a window that is killed loses nothing.
+void App::Parts::keep_settings() {
+  if (state.settings != kept_settings) settings.note_change();
+  kept_settings = state.settings;
+  settings.keep([this] { return [kept = kept_settings] { write_settings(config_folder() / "settings.json", kept); }; });
+  layout.keep([this] { return [kept = layout_text] { write_whole(state_folder() / "layout.ini", kept); }; });
 }
 
 void App::Parts::apply(const Command& command) {
@@ -170,8 +182,18 @@ bool App::busy() const {
 void App::set_live_options(const LiveOptions& options) {
   parts_->sources.live_options = options;
 }
+void App::set_about(std::string text) {
+  parts_->state.about = std::move(text);
+}
 void App::list_jobs() {
   parts_->jobs.lists_on_first_page = true;
+}
+bool App::follows_files() const {
+  return parts_->sources.follows_logs();
+}
+void App::keep_layout(std::string text) {
+  parts_->layout_text = std::move(text);
+  parts_->layout.note_change();
 }
 void App::save_settings() {
   if (leaves_no_trace_) return;
@@ -180,6 +202,7 @@ void App::save_settings() {
   write_recent(state_folder() / "recent.json", state().recent);
   write_filters(state_folder() / "filters.json", state().filters);
   write_hues(state_folder() / "hues.json", state().hues.known().names());
+  if (!parts_->layout_text.empty()) write_whole(state_folder() / "layout.ini", parts_->layout_text);
   parts_->bookmarks.write_now();
 }
 

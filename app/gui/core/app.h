@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
@@ -35,7 +36,14 @@ class App {
   // True while something is being read or computed, or a pushed command is not applied yet.
   bool busy() const;
 
+  // An open file may grow, so update() is to be called once a second.
+  bool follows_files() const;
+
+  // Everything that update() keeps by its workers, once more at the end.
   void save_settings();
+  // The places of the views, as the toolkit writes them. A worker keeps them for the next start.
+  void keep_layout(std::string text);
+  void set_about(std::string text);
   // Call it before a running job is opened.
   void set_live_options(const LiveOptions& options);
   // Lists the jobs of this machine (hbmscope ps) while no file is open. Otherwise they are listed only on request.

@@ -37,6 +37,8 @@ struct ContextNotes {
   SourceId answered_source = SourceId::none;  // The source of the current answers.
   // Once this source is read, it is shown at its first time, unless the user selected another time before.
   SourceId unread_source = SourceId::none;
+  // Nobody asked for a view of it: once it is read, it is shown with the tabs that its kind opens with.
+  bool chooses_view = false;
   std::string wanted_heap;  // Name of the heap to show once the source is read.
   // What Answers::view was computed for. The source may be an earlier version of the shown one.
   struct Viewed {
@@ -121,6 +123,8 @@ struct AppState {
   Answer<FolderListing> folder;  // For the file dialog.
   std::string failing_sample;    // Path of a recording with a failure that comes with the program; may be empty.
   std::string sample;            // Path of the sample that comes with the program; empty if it isn't found.
+  std::string about;             // The version and what the program can do here, in lines.
+  std::string graphics;          // The operating system and the driver that draws. Empty if unknown.
   std::string editor;            // The command of choose_editor(). Empty if none is known.
   CodePlaces code_places;
   ColorKeeper colors;  // Hues of source files.

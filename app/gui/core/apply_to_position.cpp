@@ -14,8 +14,8 @@ namespace {
 void apply_escape(AppState& state) {
   ViewPosition& position = state.context().position;
   WindowState& window = state.window;
-  if (window.palette_open || window.help_open) {
-    window.palette_open = window.help_open = false;
+  if (window.palette_open || window.help_open || window.settings_open) {
+    window.palette_open = window.help_open = window.settings_open = false;
   } else if (!window.tiles.empty()) {
     window.tiles.clear();
   } else if (state.jobs.is_asking) {

@@ -164,7 +164,9 @@ namespace apply {
 // clang-format off
 void pin_moment(AppParts& parts) {
   const ViewPosition& position = parts.state.position();
-  pin(parts.state, position.pin == named_moment(position) ? MomentName() : named_moment(position));
+  if (!position.pin.empty()) return pin(parts.state, {});
+  pin(parts.state, named_moment(position));
+  if (!parts.state.window.maximised) show_view(parts.state, ViewKind::compare);
 }
 void unpin_moment(AppParts& parts) { pin(parts.state, {}); }
 void set_pin(AppParts& parts, const MomentName& moment) { pin(parts.state, moment); }

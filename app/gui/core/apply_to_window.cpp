@@ -7,8 +7,10 @@
 #include "app/gui/core/answering.h"
 #include "app/gui/core/apply_commands.h"
 #include "app/gui/core/copy_as_command.h"
+#include "app/gui/core/editor.h"
 #include "app/gui/core/export_files.h"
 #include "app/gui/core/looking.h"
+#include "app/gui/core/problem_report.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -49,8 +51,10 @@ void copy_command(AppParts& parts, const std::string& line) {
   copy_text(parts.state, line, "Copied: " + line);
 }
 
-void set_text_scale(AppParts& parts, double scale) {
-  parts.state.settings.text_scale = std::clamp(scale, 0.75, 2.0);
+void open_help(AppParts& parts, WindowState::HelpPage page) {
+  parts.state.window.help_open = true;
+  parts.state.window.help_page = page;
+  ++parts.state.window.help_serial;
 }
 
 }  // namespace
@@ -65,6 +69,7 @@ void compare_with_file(AppParts& parts) { parts.state.window.dialog = WindowStat
 void close_dialog(AppParts& parts) { parts.state.window.dialog = WindowState::Dialog::none; }
 void list_folder(AppParts& parts, const std::string& folder) { start_listing(parts.state, parts.pool, folder); }
 void export_picture(AppParts& parts) { ask_export(parts, "png"); }
+void export_view_picture(AppParts& parts) { ask_export(parts, "view.png"); }
 void save_picture(AppParts& parts) { start_picture(parts.state, parts.pool); }
 void export_figures(AppParts& parts) { ask_export(parts, "figures.csv"); }
 void export_blocks(AppParts& parts) { ask_export(parts, "blocks.csv"); }
@@ -97,11 +102,37 @@ void reset_layout(AppParts& parts) {
   ++parts.state.window.layout_serial;
 }
 void palette(AppParts& parts) { parts.state.window.palette_open = !parts.state.window.palette_open; }
-void help(AppParts& parts) { parts.state.window.help_open = !parts.state.window.help_open; }
+void help(AppParts& parts) {
+  if (parts.state.window.help_open)
+    parts.state.window.help_open = false;
+  else
+    open_help(parts, WindowState::HelpPage::keys);
+}
+void terms(AppParts& parts) { open_help(parts, WindowState::HelpPage::terms); }
+void about(AppParts& parts) { open_help(parts, WindowState::HelpPage::about); }
+void report_problem(AppParts& parts) {
+  copy_text(parts.state, problem_report(parts.state), "Copied. Paste it into your report and say what happened.");
+}
+void settings(AppParts& parts) { parts.state.window.settings_open = !parts.state.window.settings_open; }
 void toggle_theme(AppParts& parts) {
   set_theme(parts, parts.state.settings.theme == Theme::dark ? Theme::light : Theme::dark);
 }
-void set_theme(AppParts& parts, const Theme& theme) { parts.state.settings.theme = theme; }
+void set_theme(AppParts& parts, const Theme& theme) {
+  parts.state.settings.theme = theme;
+  parts.state.settings.follows_system = false;
+}
+void follow_system_theme(AppParts& parts) { parts.state.settings.follows_system = !parts.state.settings.follows_system; }
+void note_system_theme(AppParts& parts, const Theme& theme) {
+  if (parts.state.settings.follows_system) parts.state.settings.theme = theme;
+}
+void note_graphics(AppParts& parts, const std::string& graphics) { parts.state.graphics = graphics; }
+void set_editor(AppParts& parts, const std::string& command) {
+  parts.state.settings.editor = command;
+  parts.state.editor = editor_of_user(command);
+}
+void set_text_scale(AppParts& parts, const double& scale) {
+  parts.state.settings.text_scale = std::clamp(scale, 0.75, 2.0);
+}
 void text_larger(AppParts& parts) { set_text_scale(parts, parts.state.settings.text_scale + 0.125); }
 void text_smaller(AppParts& parts) { set_text_scale(parts, parts.state.settings.text_scale - 0.125); }
 void text_normal(AppParts& parts) { set_text_scale(parts, 1); }

@@ -164,6 +164,7 @@ bool is_offered(Host host, CommandId id) {
     case CommandId::show_jobs:
     case CommandId::reload_file:  // The browser's own F5.
     case CommandId::quit:
+    case CommandId::follow_system_theme:
     case CommandId::stop_recording:
     case CommandId::skip_to_now:
     case CommandId::detach:
@@ -208,6 +209,7 @@ bool is_checked(const AppState& state, CommandId id) {
     case CommandId::lock_nothing: return state.is_split() && !state.lock;
     case CommandId::toggle_match_line: return position.match == StackMatch::line;
     case CommandId::maximise: return state.window.maximised;
+    case CommandId::follow_system_theme: return state.settings.follows_system;
     case CommandId::set_baseline_here:
       return position.baseline != SourceId::none && position.baseline == position.source;
     default: return false;

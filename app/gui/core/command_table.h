@@ -38,9 +38,10 @@ struct Command;
     "A recording in which a request for 3 GiB fails although 12 GiB is free.")                                         \
   X(close_file, "Close file", "Ctrl+W", "File", any_file, "Closes the file in front.")                                 \
   X(reload_file, "Reload the file", "F5", "File", any_file, "Reads the file again, for one that was rewritten.")       \
-  X(export_picture, "Export picture...", "Ctrl+E", "File", file, "The view in front as a PNG.")                        \
+  X(export_picture, "Export picture...", "Ctrl+E", "File", file, "The whole window as a PNG.")                         \
+  X(export_view_picture, "Export picture of the view...", "", "File", file, "The view in front as a PNG.")             \
   X(save_picture, "Save picture", "Ctrl+Shift+E", "File", file,                                                        \
-    "The view in front as a PNG in the current folder; the status line says where.")                                   \
+    "The whole window as a PNG in the current folder; the status line says where.")                                    \
   X(export_figures, "Export figures as CSV...", "", "File", file, "What the view in front shows, as exact numbers.")   \
   X(export_blocks, "Export all blocks as CSV...", "", "File", trace,                                                   \
     "Every block with the time of its allocation and its release: export --what.")                                     \
@@ -51,7 +52,6 @@ struct Command;
   X(export_csv, "Export top table as CSV...", "", "File", file, "All frames, exact figures.")                          \
   X(export_folded, "Export folded stacks...", "", "File", file, "One stack a line, for other flame graph tools.")      \
   X(export_pprof, "Export filtered profile as pprof...", "", "File", file, "What the filter keeps, as a profile.")     \
-  X(quit, "Quit", "Ctrl+Q", "File", nothing, "Closes the window.")                                                     \
   X(copy, "Copy table", "Ctrl+C", "Edit", file, "The view in front as text with tabs and exact numbers.")              \
   X(copy_as_text, "Copy as text", "", "Edit", file, "The view in front as aligned text, as it is shown.")              \
   X(copy_as_command, "Copy as command", "Ctrl+Shift+C", "Edit", file,                                                  \
@@ -71,7 +71,8 @@ struct Command;
   S(filter_to_selection, "Filter to the selected function", "", "Edit", selection,                                     \
     "Keeps only stacks that pass through it.")                                                                         \
   S(clear_filter, "Clear filter", "", "Edit", file, "Shows the whole profile again.")                                  \
-  S(escape, "Clear selection, then filter", "Escape", "Edit", nothing, "Closes what is open first.")                   \
+  S(escape, "Clear selection or filter", "Escape", "Edit", nothing, "Closes what is open first, then clears one after the other.") \
+  X(settings, "Settings...", "Ctrl+,", "Edit", nothing, "Theme, text size, editor.")                                   \
   X(back, "Back", "Alt+Left", "Go", earlier_position, "Undoes the last change of view, selection or filter.")          \
   X(forward, "Forward", "Alt+Right", "Go", later_position, "Redoes what Back undid.")                                  \
   HBMSCOPE_VIEWS(V)                                                                                                    \
@@ -96,8 +97,8 @@ struct Command;
   S(play, "Play or pause", "Space", "Go", trace,                                                                       \
     "Plays the trace in real time: in 10 s where it took longer, in 3 s where it took less. For a running job: holds " \
     "the picture, or follows the job again.")                                                                          \
-  S(toggle_all_devices, "All devices, or the shown one", "", "View", any_file,                                           \
-    "What tables and graphs are about: the device of the shown heap, or all devices together.")                        \
+  S(toggle_all_devices, "All devices", "", "View", any_file,                                                           \
+    "Tables, graphs and the timeline are about all devices, or again about that of the shown heap.")                  \
   S(toggle_regions, "Rows by region", "R", "View", trace, "Starts a new row of the heap map at each region.")          \
   S(toggle_strip, "Heap map as a strip", "U", "View", trace,                                                           \
     "One axis of addresses, not wrapped into rows, that zooms as the timeline does. Again: rows.")                     \
@@ -118,7 +119,8 @@ struct Command;
   S(zoom_out, "Zoom out", "0", "View", file, "The whole flame graph.")                                                 \
   S(next_view, "Next view", "F6", "View", file, "Moves to the next tab.")                                              \
   X(maximise, "Maximise the view", "F11", "View", file, "Shows only the view in front, or all again.")                 \
-  X(toggle_theme, "Dark or light theme", "", "View", nothing, "Switches the colours.")                                 \
+  X(toggle_theme, "Toggle theme", "", "View", nothing, "Dark or light.")                                               \
+  X(follow_system_theme, "Theme of the system", "", "View", nothing, "Dark or light, as the desktop is set.")          \
   X(text_larger, "Larger text", "Ctrl+=", "View", nothing, "Up to 200 %.")                                             \
   X(text_smaller, "Smaller text", "Ctrl+-", "View", nothing, "Down to 75 %.")                                          \
   X(text_normal, "Normal text", "Ctrl+0", "View", nothing, "100 %.")                                                   \
@@ -147,18 +149,23 @@ struct Command;
   X(palette, "Command palette", "Ctrl+Shift+P", "Help", nothing, "Finds any command by a few letters.")                \
   X(stop_recording, "Stop recording", "", "File", live, "Ends the recording; the job goes on and is still shown.")     \
   X(skip_to_now, "Skip to now", "", "Go", behind,                                                                      \
-    "Continues with what happens now. What was skipped stays in the observer's recording.")                            \
+    "Jumps to live. What was skipped stays in the observer's recording.")                                              \
   X(detach, "Detach", "", "File", attached, "The job keeps running without hbmscope; what was recorded stays.")        \
-  X(stop_work, "Cancel computing", "", "View", nothing,                                                                \
+  X(stop_work, "Stop background work", "", "View", nothing,                                                                \
     "Keeps what is shown and cancels what is still being computed.")                                                   \
-  X(go_on_working, "Resume computing", "", "View", nothing, "Computes what was cancelled.")                            \
+  X(go_on_working, "Resume background work", "", "View", nothing, "Computes what was cancelled.")                      \
   X(help, "Keys and commands", "F1", "Help", nothing, "All commands with their keys.")                                 \
+  X(terms, "Terms", "", "Help", nothing, "What pool, region, external fragmentation and other words mean.")            \
+  X(report_problem, "Copy a problem report", "", "Help", nothing,                                                      \
+    "Copies versions, graphics and the kind of what is open, without names and contents.")                             \
+  X(about, "About hbmscope", "", "Help", nothing, "The version, and what this installation has.")                      \
   X(start_demo, "Start the demo", "", "File", nothing, "A training step on an emulated device, live.")                 \
   X(pause_demo, "Pause or resume the demo", "", "File", demo, "Holds its program.")                                    \
-  X(step_demo, "Step of the demo", "", "File", demo, "One allocation, while it is paused.")                            \
+  X(step_demo, "Step demo", "", "File", demo, "One allocation, while it is paused.")                            \
   X(split_demo, "Compare another configuration with the demo", "", "File", demo,                                       \
     "Runs the same workload twice, side by side, each with its own settings. Press again for one.")                    \
-  X(end_demo, "End the demo", "", "File", demo, "What was seen of it stays.")
+  X(end_demo, "End the demo", "", "File", demo, "What was seen of it stays.")                                          \
+  X(quit, "Quit", "Ctrl+Q", "File", nothing, "Closes the window.")
 
 // The same for hidden commands. X(name, help)
 #define HBMSCOPE_COMMANDS_OF_VIEWS(X, S, R)                                                 \
@@ -211,6 +218,10 @@ struct Command;
   R(note_view, ViewKind, "Remembers that the person went to this view; nothing moves.")                               \
   S(set_top_by, TopBy, "Chooses the rows of Top.")                                                                    \
   S(set_by, FrameBy, "Groups frames.")                                                                                \
+  X(set_text_scale, double, "Sets the size of the text. 1 is 100 %.")                                                 \
+  X(set_editor, std::string, "Sets the command of the editor.")                                                       \
+  R(note_graphics, std::string, "Remembers the graphics driver, for a problem report.")                               \
+  R(note_system_theme, Theme, "Follows the desktop's theme, if the settings say so.")                                 \
   X(set_theme, Theme, "Sets the colours.")                                                                            \
   S(select_frame, FrameKey, "Selects the frame in all views.")                                                        \
   S(select_function, std::string, "Selects the function with this name.")                                             \

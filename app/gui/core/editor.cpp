@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 namespace hbmscope::gui {
 namespace {
@@ -60,6 +61,14 @@ std::string choose_editor(std::string_view setting, std::string_view visual, std
   }
   const std::string first = known_editor(visual);
   return first.empty() ? known_editor(editor) : first;
+}
+
+std::string editor_of_user(std::string_view setting) {
+  const auto variable = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return std::string_view(value != nullptr ? value : "");
+  };
+  return choose_editor(setting, variable("VISUAL"), variable("EDITOR"));
 }
 
 std::vector<std::string> editor_arguments(std::string_view command, const std::string& file, std::int64_t line) {

@@ -16,6 +16,9 @@ std::string known_editor(std::string_view command);
 // `setting`: the user's, empty if there is none. The result is empty if no editor is known.
 std::string choose_editor(std::string_view setting, std::string_view visual, std::string_view editor);
 
+// The same with what the environment says.
+std::string editor_of_user(std::string_view setting);
+
 // Words of the command, with the place in them.
 std::vector<std::string> editor_arguments(std::string_view command, const std::string& file, std::int64_t line);
 

@@ -62,7 +62,8 @@ std::string suggested_export_name(const AppState& state) {
   std::string name = source == nullptr ? "profile" : source->name();
   name = name.substr(0, name.find('.'));
   const std::string& format = state.window.export_format;
-  if (format == "png" || format == "figures.csv") name += "." + std::string(row_of(state.position().view).key);
+  if (format == "view.png" || format == "figures.csv") name += "." + std::string(row_of(state.position().view).key);
+  if (format == "view.png") return name + ".png";
   if (format == "figures.csv") return name + ".csv";
   return name + (format == "pprof" ? ".filtered.pprof.gz" : "." + format);
 }
@@ -70,9 +71,7 @@ std::string suggested_export_name(const AppState& state) {
 void start_picture(AppState& state, WorkerPool& pool) {
   state.window.export_format = "png";
   std::error_code ignored;
-  const std::filesystem::path folder =
-      state.folder.value ? std::filesystem::path(state.folder.value->folder) : std::filesystem::current_path(ignored);
-  start_export(state, pool, unused_path(folder / suggested_export_name(state)));
+  start_export(state, pool, unused_path(std::filesystem::current_path(ignored) / suggested_export_name(state)));
 }
 
 void start_export(AppState& state, WorkerPool& pool, const std::string& path) {
@@ -85,8 +84,9 @@ void start_export(AppState& state, WorkerPool& pool, const std::string& path) {
         window.notice = path + " is open here, and is not written over.";
         return;
       }
-  if (window.export_format == "png") {
+  if (window.export_format == "png" || window.export_format == "view.png") {
     window.picture_file = path;
+    window.picture_is_of_view = window.export_format == "view.png";
     ++window.picture_serial;
     return;
   }

@@ -1,8 +1,9 @@
-// Small JSON files of settings and state.
+// Small files of settings and state.
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include <nlohmann/json.hpp>
@@ -11,7 +12,8 @@ namespace hbmscope::gui {
 
 // Null unless the file is well-formed JSON.
 nlohmann::json read_json(const std::filesystem::path& file);
-// Creates its folder. Never leaves half a file.
+// Both create the folder of the file, and never leave half a file.
+bool write_whole(const std::filesystem::path& file, std::string_view text);
 bool write_json(const std::filesystem::path& file, const nlohmann::json& value);
 
 // The member, or `fallback` if it is missing or has another type.

@@ -22,6 +22,7 @@ std::size_t find_term(const std::string& where, const std::string& term) {
 
 void show_view(AppState& state, ViewKind kind) {
   state.context().position.view = kind;
+  state.context().notes.chooses_view = false;
   if (state.context_index() == state.active_context) ++state.window.view_serial;
 }
 

@@ -219,6 +219,17 @@ void OpenSources::show_part(const std::shared_ptr<ReadControl>& control, SourceC
       if (context.position.source == source->id) context.position.request.by = FrameBy::line;
   note_version(control.get());
   if (is_first && state_.window.view_serial == 0) show_view_of_source(state_, source->id, ViewKind::heap_map);
+  if (is_first) show_first_tabs(*source);
+}
+
+// What was in front of the previous file says little about this one.
+void OpenSources::show_first_tabs(const Source& source) {
+  for (std::size_t i = 0; i < state_.contexts.size(); ++i) {
+    const ContextScope scope(state_, i);
+    if (state_.position().source != source.id || !state_.context().notes.chooses_view) continue;
+    show_view(state_, source.trace ? ViewKind::heap_map : ViewKind::summary);
+    ++state_.window.file_serial;
+  }
 }
 
 void OpenSources::show_wanted_heaps(const Source& source) {
@@ -265,6 +276,7 @@ void OpenSources::finish_reading(const std::shared_ptr<ReadControl>& control,
     }
   }
   if (source->trace && state_.window.view_serial == 0) show_view_of_source(state_, id, ViewKind::heap_map);
+  show_first_tabs(*source);
   // Cancel: as if it had never been opened.
   if (control->cancelled && source->state == AnswerState::failed) close_source(id);
 }
@@ -280,6 +292,7 @@ bool OpenSources::skip_foreign(const Source& source) {
 }
 
 void OpenSources::close_all_links() {
+  if (look_.valid()) look_.wait();
   live_.clear();
 }
 

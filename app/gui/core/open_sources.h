@@ -1,7 +1,9 @@
 // Opens, reads (on workers), updates, rereads and closes files and running jobs.
 #pragma once
 
+#include <chrono>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -45,6 +47,10 @@ class OpenSources {
   void want_versions() { live_.want_versions(state_); }
   void close_all_links();
 
+  // Logs that grow.
+  bool follows_logs() const;
+  void look_at_logs();  // At most once a second.
+
   LiveOptions live_options;  // For jobs that are opened from now on.
   // Why the running job `name` sent nothing, if known.
   std::function<std::optional<Error>(const std::string& name)> why_nothing_came;
@@ -64,6 +70,7 @@ class OpenSources {
   void replace_everywhere(SourceId from, SourceId to);  // In all positions.
   void show_part(const std::shared_ptr<ReadControl>& control, SourceContent part);
   void show_wanted_heaps(const Source& source);
+  void show_first_tabs(const Source& source);
   void finish_reading(const std::shared_ptr<ReadControl>& control, const std::function<void(Source&)>& fill);
   Source* find_reading(const std::shared_ptr<ReadControl>& control);  // nullptr if nobody waits for it any more.
 
@@ -77,6 +84,9 @@ class OpenSources {
   void show_arranged(const OpenedTogether& together, const std::vector<WaitingFiles::File>& files,
                      const ArrangedSource& arranged);
   void become_part_of(const std::shared_ptr<ReadControl>& piece, const std::shared_ptr<ReadControl>& whole);
+
+  // follow_logs.cpp
+  void show_longer_log(SourceId id, const SourceContent& content);
 
   // open_live.cpp
   void start_live(const Source& source, const std::string& socket);
@@ -93,6 +103,9 @@ class OpenSources {
   std::set<std::string> of_folders_;           // Paths being read that a folder contributed.
   SkippedFiles skipped_;                       // In the folders opened last.
   std::map<std::string, std::string> pasted_;  // Texts by the names of their sources.
+  std::map<std::string, std::uint64_t> log_sizes_;  // When each followed log was read last.
+  std::future<void> look_;
+  std::chrono::steady_clock::time_point looked_at_;
   std::uint32_t next_source_ = 1;
 };
 

@@ -36,6 +36,7 @@ Settings read_settings(const fs::path& file) {
   const json stored = read_json(file);
   Settings settings;
   settings.theme = member<std::string>(stored, "theme", "dark") == "light" ? Theme::light : Theme::dark;
+  settings.follows_system = member(stored, "follows_system_theme", false);
   settings.text_scale = std::clamp(member(stored, "text_scale", 1.0), 0.75, 2.0);
   settings.editor = member<std::string>(stored, "editor", "");
   return settings;
@@ -44,7 +45,10 @@ Settings read_settings(const fs::path& file) {
 bool write_settings(const fs::path& file, const Settings& settings) {
   return write_json(
       file,
-      {{"theme", text_from_theme(settings.theme)}, {"text_scale", settings.text_scale}, {"editor", settings.editor}});
+      {{"theme", text_from_theme(settings.theme)},
+       {"follows_system_theme", settings.follows_system},
+       {"text_scale", settings.text_scale},
+       {"editor", settings.editor}});
 }
 
 std::vector<RecentFile> read_recent(const fs::path& file) {

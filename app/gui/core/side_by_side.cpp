@@ -95,6 +95,7 @@ void SideBySide::enter_source(std::size_t context, SourceId id) {
   position.at = is_ready ? source->opening_at : MomentName();
   forget_followed();
   state_.contexts[context].notes.unread_source = is_ready ? SourceId::none : id;
+  state_.contexts[context].notes.chooses_view = !is_ready && !is_first;
   if (is_first) return;
   position.log_line.reset();
   unpin(position);

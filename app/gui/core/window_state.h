@@ -9,15 +9,19 @@ namespace hbmscope::gui {
 
 // A serial increases by one with each request, so that a view can tell whether it has handled the latest one.
 struct WindowState {
-  bool palette_open = false, help_open = false, quit = false;
+  bool palette_open = false, help_open = false, settings_open = false, quit = false;
+  enum class HelpPage { keys, terms, about } help_page = HelpPage::keys;
+  std::uint64_t help_serial = 0;
   bool maximised = false;  // Only the active view is shown (F11).
   enum class Dialog { none, open_file, open_folder, open_baseline, export_file } dialog = Dialog::none;
   std::string export_format;  // For Dialog::export_file: "svg", "html", "png", "figures.csv", "blocks.csv", ...
   std::uint64_t picture_serial = 0;
-  std::string picture_file;  // Target file of the picture of the view in front.
+  std::string picture_file;         // Target file of the picture of the window,
+  bool picture_is_of_view = false;  // or of the view in front alone.
   std::string figures_file;  // Not empty: write the text that Copy gives for the view in front there, as CSV.
   std::uint64_t layout_serial = 0, view_serial = 0, find_serial = 0, filter_serial = 0, zoom_serial = 0;
   std::uint64_t find_step_serial = 0;
+  std::uint64_t file_serial = 0;  // Increases when a file that nobody saw before comes to the front, with its own tabs.
   std::uint64_t fit_selection_serial = 0;
   int find_step = 1;  // F3: 1, Shift+F3: -1.
   std::uint64_t copy_serial = 0;

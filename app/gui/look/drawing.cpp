@@ -161,6 +161,38 @@ bool link(const char* label) {
   return clicked;
 }
 
+bool primary_button(const char* label, ImVec2 size) {
+  const ImVec4 accent = ImGui::GetStyle().Colors[ImGuiCol_CheckMark];
+  ImGui::PushStyleColor(ImGuiCol_Button, {accent.x, accent.y, accent.z, 0.4F});
+  const bool is_clicked = ImGui::Button(label, size);
+  ImGui::PopStyleColor();
+  return is_clicked;
+}
+
+namespace {
+
+// ImGui makes the box as high as a button.
+template <class Draw>
+bool draw_low(const Draw& draw) {
+  // A line as high as a button, in the middle of which the box stands.
+  ImGui::Dummy({0, ImGui::GetFrameHeight()});
+  ImGui::SameLine(0, 0);
+  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + ImGui::GetStyle().FramePadding.y);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ImGui::GetStyle().FramePadding.x, 0));
+  const bool is_clicked = draw();
+  ImGui::PopStyleVar();
+  return is_clicked;
+}
+
+}  // namespace
+
+bool check_box(const char* label, bool* is_on) {
+  return draw_low([&] { return ImGui::Checkbox(label, is_on); });
+}
+bool radio_button(const char* label, bool is_on) {
+  return draw_low([&] { return ImGui::RadioButton(label, is_on); });
+}
+
 bool has_room_behind(float width, float gap) {
   if (gap < 0) gap = ImGui::GetStyle().ItemSpacing.x;
   const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
@@ -173,7 +205,7 @@ void flow(float width, float gap) {
 }
 
 float button_width(const char* label) {
-  return ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
+  return ImGui::CalcTextSize(label, nullptr, true).x + 2 * ImGui::GetStyle().FramePadding.x;
 }
 
 void draw_rest_of_line(std::string_view words, float room_behind) {

@@ -44,6 +44,11 @@ void tooltip(std::string_view words);
 
 // Clickable text, for breadcrumbs and links.
 bool link(const char* label);
+// A button in the accent colour: the one to begin with.
+bool primary_button(const char* label, ImVec2 size = {0, 0});
+// As high as the text, on the line of buttons.
+bool check_box(const char* label, bool* is_on);
+bool radio_button(const char* label, bool is_on);
 
 // Whether an item of this width fits on the previous item's line.
 bool has_room_behind(float width, float gap = -1);

@@ -9,6 +9,7 @@
 #include "app/gui/core/answers.h"
 #include "app/gui/core/span_text.h"
 #include "app/gui/look/drawing.h"
+#include "app/gui/look/icons.h"
 #include "app/gui/sources/trace_moment.h"
 
 namespace hbmscope::gui {
@@ -61,7 +62,7 @@ void draw_side_head(const Look& look, const AppState& state, CommandQueue& comma
     draw_lock(state, commands);
     ImGui::SameLine(right - close);
   }
-  if (ImGui::Button("x", {close, 0})) commands.push(CommandId::close_this_side);
+  if (ImGui::Button((std::string(icon::close) + "###x").c_str(), {close, 0})) commands.push(CommandId::close_this_side);
   tooltip("Closes this side (Ctrl+B keeps only the active one).");
 }
 

@@ -30,12 +30,14 @@ ImFont* add_font(std::span<const unsigned char> bytes, bool merge = false) {
                                                     static_cast<int>(bytes.size()), 0.0F, &config);
 }
 
-// In the order that views expect: regular, bold, monospace.
+// In the order that views expect: regular, bold, monospace. The merged ones are for glyphs that a font lacks.
 void add_fonts() {
   add_font(font_ui());
+  add_font(font_icons(), true);
   add_font(font_ui_bold());
+  add_font(font_icons(), true);
   add_font(font_mono());
-  add_font(font_ui(), true);  // For glyphs that the previous font lacks.
+  add_font(font_ui(), true);
 }
 
 // OpenGL counts rows from the bottom.

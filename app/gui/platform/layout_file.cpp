@@ -4,7 +4,6 @@
 
 #include <fstream>
 #include <iterator>
-#include <string>
 
 namespace hbmscope::gui {
 
@@ -14,20 +13,10 @@ void read_layout(const std::filesystem::path& file) {
   if (!text.empty()) ImGui::LoadIniSettingsFromMemory(text.data(), text.size());
 }
 
-void write_layout(const std::filesystem::path& file) {
+std::string layout_text() {
   std::size_t size = 0;
   const char* text = ImGui::SaveIniSettingsToMemory(&size);
-  std::error_code ignored;
-  std::filesystem::create_directories(file.parent_path(), ignored);
-  // A second window that closes at the same time must not leave half a file.
-  std::filesystem::path part = file;
-  part += ".part";
-  {
-    std::ofstream out(part, std::ios::binary);
-    out.write(text, static_cast<std::streamsize>(size));
-    if (!out) return;
-  }
-  std::filesystem::rename(part, file, ignored);
+  return {text, size};
 }
 
 }  // namespace hbmscope::gui

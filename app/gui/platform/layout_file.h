@@ -2,11 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace hbmscope::gui {
 
-// Both need a current ImGui context. They ignore a file that is missing or can't be written.
+// Both need a current ImGui context. A file that is missing is ignored.
 void read_layout(const std::filesystem::path& file);
-void write_layout(const std::filesystem::path& file);
+std::string layout_text();
 
 }  // namespace hbmscope::gui

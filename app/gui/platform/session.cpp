@@ -3,6 +3,8 @@
 #include <GLFW/glfw3.h>
 #include <imgui.h>
 #include <imgui_internal.h>
+#include <sys/utsname.h>
+
 #include <algorithm>
 
 #include <future>
@@ -19,6 +21,7 @@
 #include "app/gui/platform/initial_commands.h"
 #include "app/gui/platform/layout_file.h"
 #include "app/gui/platform/start_program.h"
+#include "app/gui/platform/system_theme.h"
 #include "app/gui/platform/wake_signal.h"
 #include "app/gui/shell/shell.h"
 
@@ -34,6 +37,17 @@ constexpr auto how_to_write = std::launch::async;
 
 std::filesystem::path layout_path() {
   return state_folder() / "layout.ini";
+}
+
+std::string graphics_text() {
+  const auto text = [](GLenum name) {
+    const auto* const found = reinterpret_cast<const char*>(glGetString(name));
+    return std::string(found != nullptr ? found : "?");
+  };
+  utsname system{};
+  const bool is_known = ::uname(&system) == 0;
+  return (is_known ? std::string(system.sysname) + " " + system.release + " " + system.machine + "; " : std::string()) +
+         "OpenGL " + text(GL_VERSION) + ", " + text(GL_RENDERER) + "; GLFW " + glfwGetVersionString();
 }
 
 std::string title_of(const AppState& state) {
@@ -65,15 +79,33 @@ class Session::Impl {
     glfwSetFramebufferSizeCallback(handle, [](GLFWwindow* from, int, int) { self(from).redraw_ = true; });
     if (options_.remember_layout) read_layout(layout_path());
     if (options_.lists_jobs) app_->list_jobs();
+    app_->commands().push(command::note_graphics, graphics_text());
   }
 
   ~Impl() {
-    if (options_.remember_layout) write_layout(layout_path());
+    if (!options_.remember_layout) return;
+    app_->keep_layout(layout_text());
+    app_->save_settings();
   }
 
   static Impl& self(GLFWwindow* handle) { return *static_cast<Impl*>(glfwGetWindowUserPointer(handle)); }
 
+  // The layout is kept a second after it changed, not only at the end.
+  void follow_layout() {
+    ImGuiContext& imgui = *ImGui::GetCurrentContext();
+    const bool has_changed = imgui.SettingsDirtyTimer > 0 || imgui.IO.WantSaveIniSettings;
+    imgui.SettingsDirtyTimer = 0;
+    imgui.IO.WantSaveIniSettings = false;
+    if (has_changed && options_.remember_layout && !layout_due_)
+      layout_due_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  }
+
   void wait(std::optional<std::chrono::steady_clock::duration> time) {
+    if (app_->follows_files()) time = std::min<std::chrono::steady_clock::duration>(time.value_or(std::chrono::seconds(1)), std::chrono::seconds(1));
+    if (layout_due_) {
+      const auto rest = *layout_due_ - std::chrono::steady_clock::now();
+      time = std::min(time.value_or(rest), std::max(rest, std::chrono::steady_clock::duration::zero()));
+    }
     if (window_->surface() == Surface::offscreen) {
       signal_.wait(time.value_or(std::chrono::hours(1)));
       glfwPollEvents();
@@ -88,11 +120,16 @@ class Session::Impl {
 
   bool update() {
     bool changed = std::exchange(redraw_, false);
+    if (layout_due_ && std::chrono::steady_clock::now() >= *layout_due_) {
+      layout_due_.reset();
+      app_->keep_layout(layout_text());
+    }
     if (writing_.valid() && writing_.wait_for(std::chrono::seconds(0)) != std::future_status::timeout)
       app_->commands().push(command::say, writing_.get());
     changed |= ImGui::GetCurrentContext()->InputEventsQueue.Size > 0 || !app_->commands().empty();
     by_user_ = changed;
     changed |= app_->update();
+    follow_system_theme();
     if (!changed) return false;
     if (picture_seen_ != app_->state().window.picture_serial) {
       picture_seen_ = app_->state().window.picture_serial;
@@ -110,10 +147,28 @@ class Session::Impl {
     return true;
   }
 
+  // Asked when the settings say so: at the start, or from then on.
+  void follow_system_theme() {
+    const bool follows = app_->state().settings.follows_system && window_->surface() != Surface::offscreen;
+    if (follows && !std::exchange(has_asked_theme_, true))
+      theme_ = std::async(how_to_write, [this] {
+        const auto theme = find_system_theme();
+        signal_.wake();
+        return theme;
+      });
+    if (!follows) has_asked_theme_ = false;
+    if (!theme_.valid() || theme_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout) return;
+    if (const auto theme = theme_.get())
+      app_->commands().push(command::note_system_theme, *theme);
+    else
+      app_->commands().push(command::say, "This desktop does not say whether it is dark or light.");
+  }
+
   void draw() {
     apply_theme(app_->state(), options_.scale > 0 ? static_cast<float>(options_.scale) : window_->content_scale());
     host_->begin_frame();
     draw_shell(app_->state(), *shell_, app_->commands());
+    follow_layout();
     fit_target();
     drawn_pixels_ = host_->end_frame(ImGui::GetStyle().Colors[ImGuiCol_WindowBg]);
     if (picture_due_ > 0 && --picture_due_ == 0) export_picture();
@@ -148,8 +203,7 @@ class Session::Impl {
     glViewport(0, 0, width, height);
   }
 
-  // The view in front, or the whole window if the view is maximised or hidden. Compressing and writing run outside the
-  // frame.
+  // The whole window, or the view in front alone, if it is visible. Compressing and writing run outside the frame.
   void export_picture() {
     if (!target_) {
       app_->commands().push(command::say, "The picture can't be exported: the graphics driver can't draw into memory.");
@@ -159,7 +213,7 @@ class Session::Impl {
     if (writing_.valid()) writing_.wait();
     Picture picture = target_->read();
     const ImGuiWindow* view = ImGui::FindWindowByName(row_of(state.position().view).title);
-    if (view != nullptr && view->WasActive && !state.window.maximised)
+    if (state.window.picture_is_of_view && view != nullptr && view->WasActive && !state.window.maximised)
       picture = part_of(picture, static_cast<int>(view->Pos.x), static_cast<int>(view->Pos.y),
                         static_cast<int>(view->Pos.x + view->Size.x), static_cast<int>(view->Pos.y + view->Size.y));
     writing_ = std::async(how_to_write, [this, picture = std::move(picture), file = state.window.picture_file] {
@@ -180,9 +234,12 @@ class Session::Impl {
   bool by_user_ = true;  // The last update had input, or a command of the user.
   bool redraw_ = true;
   std::uint64_t drawn_pixels_ = 0;  // By the last frame.
+  std::optional<std::chrono::steady_clock::time_point> layout_due_;
   std::pair<int, int> refused_;     // A size for which the driver has no framebuffer.
   std::uint64_t picture_seen_ = 0, program_seen_ = 0;
   int picture_due_ = 0;               // In frames.
+  bool has_asked_theme_ = false;
+  std::future<std::optional<Theme>> theme_;
   std::future<std::string> writing_;  // The message for when the picture is written. The destructor waits for it.
 };
 

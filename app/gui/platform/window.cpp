@@ -1,6 +1,9 @@
 #include "app/gui/platform/window.h"
 
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <string>
 
 #include "app/gui/core/coloring.h"
@@ -23,6 +26,20 @@ void report_missing_view(const AppState& state, std::string_view requested) {
   if (const std::string why = why_no_view(state, *kind); !why.empty())
     std::fprintf(stderr, "hbmscope: the picture does not show the view \"%s\". %s\n", row_of(*kind).title, why.c_str());
 }
+
+// For tests/gui/fuzz_window.py: a line for each frame, with the microseconds that it took.
+class FrameLog {
+ public:
+  FrameLog() {
+    if (const char* const path = std::getenv("HBMSCOPE_FRAMES")) out_.open(path, std::ios::app);
+  }
+  void note(FramePacer::Clock::duration frame) {
+    if (out_.is_open()) out_ << std::chrono::duration_cast<std::chrono::microseconds>(frame).count() << std::endl;
+  }
+
+ private:
+  std::ofstream out_;
+};
 
 int refuse(const std::string& why) {
   constexpr int wrong_request = 2;  // The exit code of all commands in this case.
@@ -56,6 +73,7 @@ Result<int> run_window(const WindowRequest& request) {
                                 .leaves_no_trace = screenshot});
   if (!session) return Failure(session.error());
   (*session)->app().set_live_options(request.live);
+  (*session)->app().set_about(request.about);
   push_initial_commands((*session)->app().commands(), request);
   if (screenshot) {
     auto written = write_screenshot(**session, request.screenshot);
@@ -68,8 +86,9 @@ Result<int> run_window(const WindowRequest& request) {
     return written;
   }
   WindowLoop loop(**session);
-  while (!(*session)->close_wanted()) loop.run_once();
-  (*session)->app().save_settings();
+  FrameLog frames;
+  while (!(*session)->close_wanted())
+    if (loop.run_once()) frames.note(loop.last_frame());
   return 0;
 }
 

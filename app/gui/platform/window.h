@@ -40,6 +40,7 @@ struct WindowRequest {
   std::string screenshot;                // Not empty: renders to this PNG without a display and returns.
   int width = 1600, height = 1000;       // In pixels.
   LiveOptions live;                      // For running jobs.
+  std::string about;                     // The text of --version.
 };
 
 // Returns when the window is closed or the screenshot is written. Errors: no display, no OpenGL 3.

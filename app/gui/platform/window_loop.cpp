@@ -8,6 +8,7 @@ bool WindowLoop::run_once(std::optional<std::chrono::steady_clock::duration> wai
   auto pause = pacer_.pause(FramePacer::Clock::now(), session_.app().busy(), session_.input_held());
   if (wait_most) pause = std::min(pause.value_or(*wait_most), *wait_most);
   session_.wait(pause);
+  const auto begun = FramePacer::Clock::now();
   const bool changed = session_.update();
   const auto woken = FramePacer::Clock::now();
   if (changed) session_.is_renewal() ? pacer_.note_renewal() : pacer_.note_change(woken);
@@ -17,6 +18,7 @@ bool WindowLoop::run_once(std::optional<std::chrono::steady_clock::duration> wai
   session_.draw();
   ++frames_;
   const auto drawn = FramePacer::Clock::now();
+  last_frame_ = drawn - begun;
   pacer_.note_frame(woken, drawn);
   if (!session_.app().commands().empty()) pacer_.note_change(drawn);  // A view pushed something in this frame.
   return true;

@@ -18,11 +18,13 @@ class WindowLoop {
   // Waits for the next event or frame, at most `wait_most`, and draws a frame if one is due. True if it drew.
   bool run_once(std::optional<std::chrono::steady_clock::duration> wait_most = {});
   std::uint64_t frames() const { return frames_; }
+  FramePacer::Clock::duration last_frame() const { return last_frame_; }  // From waking up to the swap.
 
  private:
   Session& session_;
   FramePacer pacer_;
   std::uint64_t frames_ = 0;
+  FramePacer::Clock::duration last_frame_{};
 };
 
 }  // namespace hbmscope::gui

@@ -4,6 +4,7 @@
 
 #include "app/gui/core/answer_bar.h"
 #include "app/gui/look/drawing.h"
+#include "app/gui/look/icons.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -16,7 +17,7 @@ float width_of(const AnswerChip& chip) {
 void draw_sentence(const Look& look, const AnswerBar& bar) {
   const float room = ImGui::GetContentRegionAvail().x - ImGui::GetStyle().WindowPadding.x;
   if (bar.is_failure) ImGui::PushStyleColor(ImGuiCol_Text, look.vec(Role::failure));
-  bold_text(shortened(bar.is_failure ? "! " + bar.title : bar.title, room));
+  bold_text(shortened(bar.is_failure ? std::string(icon::warning) + "  " + bar.title : bar.title, room));
   if (bar.is_failure) ImGui::PopStyleColor();
   tooltip(bar.title);
   if (bar.sentence.empty()) return;

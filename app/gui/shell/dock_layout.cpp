@@ -42,15 +42,15 @@ ImGuiID begin_layout(ImGuiID space, ImVec2 size) {
 
 // With large text or in a low window there is room for two rows of views instead of three, and for one view in the
 // upper row.
-bool is_low(ImVec2 size) {
-  return size.y < ImGui::GetTextLineHeight() * 54;
+bool has_low_room() {
+  return ImGui::GetContentRegionAvail().y < ImGui::GetTextLineHeight() * 54;
 }
 
-void build_for_profile(ImGuiID space, ImVec2 size) {
+void build_for_profile(ImGuiID space, ImVec2 size, bool is_low) {
   ImGuiID rest = begin_layout(space, size);
   const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.46F, nullptr, &rest);
   const ImGuiID centre_left =
-      is_low(size) ? rest : ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, 0.42F, nullptr, &rest);
+      is_low ? rest : ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, 0.42F, nullptr, &rest);
   for (const ViewRow& row : view_table()) {
     if (row.needs_addresses) continue;
     const bool is_left = row.in_profile == DockPlace::centre, is_right = row.in_profile == DockPlace::right;
@@ -61,49 +61,67 @@ void build_for_profile(ImGuiID space, ImVec2 size) {
 
 // The timeline above the heap map, and everything else in tabs below them. The timeline is the largest: at 1920 x 1080
 // its plot has 300 px. In a low window the two are tabs of one place.
-void build_for_trace(ImGuiID space, ImVec2 size) {
+void build_for_trace(ImGuiID space, ImVec2 size, bool is_low) {
   ImGuiID rest = begin_layout(space, size);
-  const bool has_two = is_low(size);
-  const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, has_two ? 0.44F : 0.25F, nullptr, &rest);
-  const ImGuiID middle = has_two ? rest : ImGui::DockBuilderSplitNode(rest, ImGuiDir_Up, 0.64F, nullptr, &rest);
+  const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, is_low ? 0.44F : 0.25F, nullptr, &rest);
+  const ImGuiID middle = is_low ? rest : ImGui::DockBuilderSplitNode(rest, ImGuiDir_Up, 0.64F, nullptr, &rest);
   for (const ViewRow& row : view_table())
     dock(row, row.in_trace == DockPlace::centre ? rest : row.in_trace == DockPlace::middle ? middle : bottom);
   ImGui::DockBuilderFinish(space);
 }
 
 // The failure on the left, the text on the right, and everything else below them.
-void build_for_text(ImGuiID space, ImVec2 size) {
+void build_for_text(ImGuiID space, ImVec2 size, bool is_low) {
   ImGuiID rest = begin_layout(space, size);
   const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.25F, nullptr, &rest);
-  const ImGuiID right = is_low(size) ? bottom : ImGui::DockBuilderSplitNode(rest, ImGuiDir_Right, 0.5F, nullptr, &rest);
+  const ImGuiID right = is_low ? bottom : ImGui::DockBuilderSplitNode(rest, ImGuiDir_Right, 0.5F, nullptr, &rest);
   for (const ViewRow& row : view_table())
     dock(row, row.kind == ViewKind::failure ? rest : row.kind == ViewKind::source ? right : bottom);
   ImGui::DockBuilderFinish(space);
 }
 
-void build(LayoutKind kind, ImGuiID space, ImVec2 size) {
+void build(LayoutKind kind, ImGuiID space) {
+  // Splitting nothing would leave nodes without a size.
+  const ImVec2 room = ImGui::GetContentRegionAvail(), size{std::max(room.x, 400.0F), std::max(room.y, 300.0F)};
   switch (kind) {
-    case LayoutKind::profile: return build_for_profile(space, size);
-    case LayoutKind::trace: return build_for_trace(space, size);
-    case LayoutKind::text: return build_for_text(space, size);
+    case LayoutKind::profile:
+    case LayoutKind::low_profile: return build_for_profile(space, size, is_low(kind));
+    case LayoutKind::trace:
+    case LayoutKind::low_trace: return build_for_trace(space, size, is_low(kind));
+    case LayoutKind::text:
+    case LayoutKind::low_text: return build_for_text(space, size, is_low(kind));
   }
 }
 
-LayoutKind layout_of(const AppState& state) {
-  if (!state.source()->trace) return LayoutKind::profile;
-  return why_no_blocks(state).empty() ? LayoutKind::trace : LayoutKind::text;
+LayoutKind layout_of(const AppState& state, bool is_low) {
+  if (!state.source()->trace) return is_low ? LayoutKind::low_profile : LayoutKind::profile;
+  if (why_no_blocks(state).empty()) return is_low ? LayoutKind::low_trace : LayoutKind::trace;
+  return is_low ? LayoutKind::low_text : LayoutKind::text;
+}
+
+bool is_for_profiles(LayoutKind kind) {
+  return kind == LayoutKind::profile || kind == LayoutKind::low_profile;
+}
+
+// ImGui gives the central node what the others leave: in a window that became smaller nothing was left for the heap map.
+// Without one, all views share the loss.
+void share_sizes(ImGuiID space) {
+  ImGuiDockNode* const central = ImGui::DockBuilderGetCentralNode(space);
+  if (central == nullptr || central->IsRootNode()) return;
+  central->SetLocalFlags(central->LocalFlags & ~ImGuiDockNodeFlags_CentralNode);
+  ImGui::DockBuilderGetNode(space)->CentralNode = nullptr;
 }
 
 // A layout of an older version may lack a view.
 bool has_places(LayoutKind kind) {
   return std::all_of(view_table().begin(), view_table().end(), [&](const ViewRow& row) {
-    return (kind == LayoutKind::profile && row.needs_addresses) || ImGui::FindWindowByName(row.title) != nullptr ||
+    return (is_for_profiles(kind) && row.needs_addresses) || ImGui::FindWindowByName(row.title) != nullptr ||
            ImGui::FindWindowSettingsByID(ImHashStr(row.title)) != nullptr;
   });
 }
 
 DockPlace place_of(const ViewRow& row, LayoutKind kind) {
-  return kind == LayoutKind::profile ? row.in_profile : row.in_trace;
+  return is_for_profiles(kind) ? row.in_profile : row.in_trace;
 }
 
 // The tab that is in front at first in each place: the existing view with the highest rank.
@@ -197,13 +215,17 @@ void make_dock_space(const AppState& state, ViewStates& views) {
   // While a file is read, its kind is unknown.
   const Source* source = state.source();
   const bool is_known = source != nullptr && source->state == AnswerState::ready;
-  const LayoutKind kind = is_known ? layout_of(state) : views.layouts.shown().value_or(LayoutKind::profile);
+  const LayoutKind kind =
+      is_known ? layout_of(state, has_low_room()) : views.layouts.shown().value_or(LayoutKind::profile);
   const bool is_other_kind = views.layouts.shown() != kind;
   const bool is_kept = is_other_kind ? views.layouts.show(kind) : ImGui::DockBuilderGetNode(space) != nullptr;
   const bool is_reset = views.layout_seen != state.window.layout_serial;
-  if (is_reset || !is_kept || !has_places(kind)) build(kind, space, ImGui::GetContentRegionAvail());
+  if (is_reset || !is_kept || !has_places(kind)) build(kind, space);
+  share_sizes(space);
   // Windows appear in their places; the focus changes that this causes are not the user's.
-  if (is_reset || is_other_kind || !views.layout_made) views.settling = 4;
+  const bool is_other_file = views.file_seen != state.window.file_serial;
+  if (is_reset || is_other_kind || is_other_file || !views.layout_made) views.settling = 4;
+  views.file_seen = state.window.file_serial;
   views.layout_seen = state.window.layout_serial;
   views.layout_made = true;
   settle_tab_strips();

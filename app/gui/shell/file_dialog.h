@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
@@ -17,7 +18,11 @@ struct FileDialogState {
   std::string file_name;  // Name of the file to write.
   std::string chosen;     // The clicked entry.
   bool all_files = false;
-  std::shared_ptr<const FolderListing> listed;  // The listing that `path` was set from.
+  std::shared_ptr<const FolderListing> listed;  // The listing that `path` and `entries` were set from.
+  std::vector<FolderEntry> entries;             // Sorted, unless
+  bool is_unsorted = false;
+  std::string typed;                            // The first letters of the entry that is looked for,
+  double typed_at = 0;                          // and when the last one came, in ImGui's seconds.
 };
 
 void draw_file_dialog(const AppState& state, FileDialogState& dialog, CommandQueue& commands);

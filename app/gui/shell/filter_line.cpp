@@ -9,6 +9,7 @@
 #include "app/gui/core/block_table.h"
 #include "app/gui/core/filter_text.h"
 #include "app/gui/look/drawing.h"
+#include "app/gui/look/icons.h"
 #include "app/gui/look/text_field.h"
 
 namespace hbmscope::gui {
@@ -54,6 +55,22 @@ void offer(const AppState& state, const Source& source, FilterLineState& line, I
   }
 }
 
+// At the right end of the field, behind what is typed.
+void draw_hint_of_enter(const FilterLineState& line) {
+  constexpr const char* hint = "Enter applies it";
+  const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax(), padding = ImGui::GetStyle().FramePadding;
+  const float x = to.x - padding.x - ImGui::CalcTextSize(hint).x;
+  if (x < from.x + ImGui::CalcTextSize(line.where.c_str()).x + 3 * padding.x) return;
+  ImGui::GetWindowDrawList()->AddText({x, from.y + padding.y}, ImGui::GetColorU32(ImGuiCol_TextDisabled), hint);
+}
+
+// After Enter the next word goes into the field too, and not to the keys of the views.
+void keep_keyboard(FilterLineState& line) {
+  line.wants_keyboard = true;
+  line.offers.is_closed = true;
+  line.offers.taken = FilterOffer{{}, {}, {}, line.where, line.where.size(), true};
+}
+
 void draw_where(const AppState& state, const Source& source, FilterLineState& line, float width,
                 CommandQueue& commands) {
   const std::string& where = state.position().request.where;
@@ -88,6 +105,9 @@ void draw_where(const AppState& state, const Source& source, FilterLineState& li
     ImGui::PopStyleColor();
   }
   if (done && line.error.empty() && line.where != where) commands.push(command::set_filter, line.where);
+  if (ImGui::IsItemDeactivated() && (ImGui::IsKeyPressed(ImGuiKey_Enter) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter)))
+    keep_keyboard(line);
+  if (line.where != where && line.error.empty()) draw_hint_of_enter(line);
   offer(state, source, line, below, width, commands);
   if (wrong && (active || hovered)) {
     ImGui::SetTooltip("%s", line.error.c_str());
@@ -181,8 +201,12 @@ void draw_filter_line(const AppState& state, FilterLineState& line, CommandQueue
     ImGui::SameLine();
   }
   const bool filtered = state.position().request != without_filters(state.position().request);
-  ImGui::BeginDisabled(!filtered);
-  if (ImGui::Button("Clear")) commands.push(CommandId::clear_filter);
+  ImGui::BeginDisabled(!filtered && line.where.empty());
+  if (ImGui::Button("Clear")) {
+    commands.push(CommandId::clear_filter);
+    line.where.clear();
+    line.error.clear();
+  }
   ImGui::EndDisabled();
   tooltip("Clears the filter");
   ImGui::SameLine();
@@ -195,7 +219,7 @@ void draw_filter_line(const AppState& state, FilterLineState& line, CommandQueue
     ImGui::SetCursorPosX(style.WindowPadding.x);
     ImGui::PushStyleColor(ImGuiCol_Text, Look(state).vec(Role::failure));
     const std::string why = why_no_filter(*source, state.position().request.where);
-    text("! " + (why.empty() ? state.answers().view.error.text() : why));
+    text(std::string(icon::warning) + "  " + (why.empty() ? state.answers().view.error.text() : why));
     ImGui::PopStyleColor();
     ImGui::SameLine();
     dim_text("The views show the previous filter.");

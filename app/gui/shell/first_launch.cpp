@@ -44,7 +44,7 @@ void draw_drop_target(const Look& look) {
     draw.AddLine({from.x, y}, {from.x, end}, rim, look.px(1.5F));
     draw.AddLine({to.x, y}, {to.x, end}, rim, look.px(1.5F));
   }
-  const char* words = "Drop a log, a snapshot, a profile, a recording or a folder here";
+  const char* words = "Drop files or a folder here";
   const ImVec2 extent = ImGui::CalcTextSize(words);
   draw.AddText({(from.x + to.x - extent.x) / 2, (from.y + to.y - extent.y) / 2}, look.role(Role::dim_text), words);
 }
@@ -67,13 +67,18 @@ void draw_open(const Look& look, CommandQueue& commands) {
   draw_drop_target(look);
   ImGui::Spacing();
   const ImVec2 wide{-1, look.px(32)};
-  if (ImGui::Button("Open file...", wide)) commands.push(CommandId::open_file);
+  if (primary_button("Open file...", wide)) commands.push(CommandId::open_file);
   if (ImGui::Button("Open folder...", wide)) commands.push(CommandId::open_folder);
   tooltip("All profiles of a folder: the ranks of a job, or a series over time.");
   if (ImGui::Button("Paste error text", wide)) commands.push(CommandId::paste);
   tooltip("Opens what was copied: the text of an error, or a part of a job's log (Ctrl+V).");
   ImGui::Spacing();
-  wrapped_text("It opens " + text_from_readable_formats() + ". To write a profile in a JAX job:", true);
+  wrapped_text(
+      "Opens PyTorch snapshots (*.pickle), JAX and pprof profiles (*.prof, *.pb.gz), logs of failed jobs (*.log, *.txt), "
+      "recordings (*.hbm), XLA dumps and more.",
+      true);
+  tooltip("All formats: " + text_from_readable_formats() + ".");
+  wrapped_text("To write a profile in a JAX job:", true);
   mono_lines("jax.profiler.save_device_memory_profile(\"memory.prof\")");
   if (ImGui::Button("Copy this line"))
     commands.push(command::set_clipboard, "jax.profiler.save_device_memory_profile(\"memory.prof\")");
@@ -119,11 +124,11 @@ void draw_recent(const AppState& state, const Look& look, CommandQueue& commands
   for (const RecentFile& file : state.recent) draw_recent_file(look, file, commands);
 }
 
-void draw_watch(const AppState& state, const Look& look, CommandQueue& commands) {
+void draw_watch(const AppState& state, const Look& look, JobListState& jobs, CommandQueue& commands) {
   heading("Watch");
-  draw_job_list(state, commands, false);
+  draw_job_list(state, jobs, commands, false);
   ImGui::Dummy({0, look.px(10)});
-  wrapped_text("From its start, also on a server without a display:", true);
+  wrapped_text("To record from the start (no display needed):", true);
   mono_lines("hbmscope run -- python train.py");
 }
 
@@ -137,7 +142,7 @@ void draw_installed(const Look& look, CommandQueue& commands) {
   heading("Live jobs and dry runs");
   wrapped_text(
       "This page opens files, and they stay on this machine. Installed, hbmscope also records a job, watches one that "
-      "runs, and runs your program on a GPU or a TPU slice that isn't there:",
+      "runs, and runs your program on an emulated GPU or TPU slice:",
       true);
   ImGui::Spacing();
   mono_lines(lines);
@@ -149,9 +154,9 @@ void draw_installed(const Look& look, CommandQueue& commands) {
 void draw_learn(const AppState& state, const Look& look, CommandQueue& commands) {
   heading("Learn");
   if (!state.failing_sample.empty()) {
-    if (ImGui::Button("Why 3 GiB fails with 12 GiB free", {-1, look.px(32)}))
+    if (ImGui::Button("Why 3 GiB can't be allocated\nwith 12 GiB free", {-1, look.px(50)}))
       commands.push(CommandId::open_failing_sample);
-    wrapped_text("A recording at its out-of-memory: fragmentation, and what would help.", true);
+    wrapped_text("A recorded out-of-memory failure: fragmentation, and what would help.", true);
     ImGui::Spacing();
   }
   if (state.host == Host::desktop) {
@@ -168,7 +173,7 @@ void draw_learn(const AppState& state, const Look& look, CommandQueue& commands)
   if (state.host == Host::desktop) {
     if (ImGui::Button("Will it fit? Copy the command", {-1, look.px(32)}))
       commands.push(command::set_clipboard, "hbmscope run --emulate h100 -- python train.py");
-    wrapped_text("Runs your own JAX or PyTorch program on a GPU that isn't there, and says what it needs:", true);
+    wrapped_text("Runs your own JAX or PyTorch program on an emulated GPU, and says what it needs:", true);
     mono_lines("hbmscope run --emulate h100 -- python train.py");
     ImGui::Spacing();
   }
@@ -178,12 +183,14 @@ void draw_learn(const AppState& state, const Look& look, CommandQueue& commands)
 
 }  // namespace
 
-void draw_first_launch(const AppState& state, CommandQueue& commands) {
+void draw_first_launch(const AppState& state, JobListState& jobs, CommandQueue& commands) {
   const Look look(state);
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const float width = std::min(room.x - look.px(40), look.px(1080));
-  ImGui::SetCursorPos({(room.x - width) / 2, ImGui::GetCursorPosY() + std::max(look.px(24), room.y * 0.1F)});
-  ImGui::BeginChild("first launch", {width, 0});
+  // The whole width, so that the scroll bar is at the window's edge.
+  ImGui::BeginChild("first launch", {0, 0});
+  const float width = std::clamp(room.x - look.px(40), look.px(100), look.px(1080));
+  ImGui::Indent(std::max(1.0F, (room.x - width) / 2));
+  ImGui::Dummy({0, std::max(look.px(24), room.y * 0.1F)});
   ImGui::PushFont(bold_font(), ImGui::GetStyle().FontSizeBase * 1.8F);
   text("hbmscope");
   ImGui::PopFont();
@@ -201,7 +208,7 @@ void draw_first_launch(const AppState& state, CommandQueue& commands) {
     if (state.host == Host::desktop) draw_recent(state, look, commands);
   });
   column("watch", 0.38F,
-         [&] { state.host == Host::desktop ? draw_watch(state, look, commands) : draw_installed(look, commands); });
+         [&] { state.host == Host::desktop ? draw_watch(state, look, jobs, commands) : draw_installed(look, commands); });
   column("learn", 0.28F, [&] { draw_learn(state, look, commands); });
   ImGui::NewLine();
   if (!state.window.notice.empty()) wrapped_text(state.window.notice);

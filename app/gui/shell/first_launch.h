@@ -3,9 +3,10 @@
 
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
+#include "app/gui/views/jobs/draw_jobs.h"
 
 namespace hbmscope::gui {
 
-void draw_first_launch(const AppState& state, CommandQueue& commands);
+void draw_first_launch(const AppState& state, JobListState& jobs, CommandQueue& commands);
 
 }  // namespace hbmscope::gui

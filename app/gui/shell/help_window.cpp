@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include "analysis/units/contains.h"
+#include "app/gui/core/glossary.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/text_field.h"
 
@@ -48,6 +49,61 @@ void draw_commands(Host host, const char* menu, const std::string& narrowed_to) 
   }
 }
 
+void draw_keys(const AppState& state, const Look& look, const std::string& narrowed_to) {
+  if (ImGui::BeginTable("commands", 3, ImGuiTableFlags_RowBg)) {
+    ImGui::TableSetupColumn("command", ImGuiTableColumnFlags_WidthStretch, 1.1F);
+    ImGui::TableSetupColumn("keys", ImGuiTableColumnFlags_WidthFixed, look.px(120));
+    ImGui::TableSetupColumn("help", ImGuiTableColumnFlags_WidthStretch, 1.6F);
+    for (const char* menu : menus) draw_commands(state.host, menu, narrowed_to);
+    ImGui::EndTable();
+  }
+  ImGui::SeparatorText("In pictures and lists");
+  if (ImGui::BeginTable("gestures", 2, ImGuiTableFlags_RowBg)) {
+    ImGui::TableSetupColumn("what", ImGuiTableColumnFlags_WidthFixed, look.px(160));
+    ImGui::TableSetupColumn("does", ImGuiTableColumnFlags_WidthStretch);
+    for (const Gesture& gesture : gestures) {
+      ImGui::TableNextRow();
+      ImGui::TableNextColumn();
+      text(gesture.what);
+      ImGui::TableNextColumn();
+      dim_text(gesture.does);
+    }
+    ImGui::EndTable();
+  }
+  ImGui::Spacing();
+  wrapped_text(
+      "Screen readers can't read this window. Every view can be copied as text (Copy as text), and Copy as command "
+      "gives a command that prints or opens the same.",
+      true);
+}
+
+void draw_terms(const Look& look, const std::string& narrowed_to) {
+  if (!ImGui::BeginTable("terms", 2, ImGuiTableFlags_RowBg)) return;
+  ImGui::TableSetupColumn("term", ImGuiTableColumnFlags_WidthFixed, look.px(180));
+  ImGui::TableSetupColumn("meaning", ImGuiTableColumnFlags_WidthStretch);
+  for (const Term& one : glossary()) {
+    if (!contains_ignoring_case(one.term, narrowed_to) && !contains_ignoring_case(one.meaning, narrowed_to)) continue;
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    bold_text(one.term);
+    ImGui::TableNextColumn();
+    wrapped_text(one.meaning);
+  }
+  ImGui::EndTable();
+}
+
+void draw_about(const AppState& state, CommandQueue& commands) {
+  wrapped_text(state.about.empty() ? "hbmscope" : state.about);
+  if (!state.graphics.empty()) wrapped_text(state.graphics, true);
+  ImGui::Spacing();
+  wrapped_text(
+      "Documentation: man hbmscope, hbmscope COMMAND --help, and README.md in the sources, from which make site makes "
+      "pages with a search.");
+  ImGui::Spacing();
+  if (ImGui::Button("Copy a problem report")) commands.push(CommandId::report_problem);
+  tooltip(info_of(CommandId::report_problem).help);
+}
+
 }  // namespace
 
 void draw_help(const AppState& state, HelpState& help, CommandQueue& commands) {
@@ -59,36 +115,25 @@ void draw_help(const AppState& state, HelpState& help, CommandQueue& commands) {
   ImGui::SetNextWindowPos(viewport.GetWorkCenter(), ImGuiCond_Appearing, {0.5F, 0.5F});
   ImGui::PushStyleColor(ImGuiCol_WindowBg, ImGui::GetStyle().Colors[ImGuiCol_PopupBg]);
   bool open = true;
-  if (ImGui::Begin("Keys and commands", &open, ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings)) {
+  if (ImGui::Begin("Help", &open, ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings)) {
     ImGui::SetNextItemWidth(-1);
     text_field("##narrow", "Search", help.narrowed_to);
-    ImGui::BeginChild("list");
-    if (ImGui::BeginTable("commands", 3, ImGuiTableFlags_RowBg)) {
-      ImGui::TableSetupColumn("command", ImGuiTableColumnFlags_WidthStretch, 1.1F);
-      ImGui::TableSetupColumn("keys", ImGuiTableColumnFlags_WidthFixed, look.px(120));
-      ImGui::TableSetupColumn("help", ImGuiTableColumnFlags_WidthStretch, 1.6F);
-      for (const char* menu : menus) draw_commands(state.host, menu, help.narrowed_to);
-      ImGui::EndTable();
+    const bool is_asked = help.page_seen != state.window.help_serial;
+    help.page_seen = state.window.help_serial;
+    const auto page = [&](const char* label, WindowState::HelpPage kind, const auto& draw) {
+      const bool comes_forward = is_asked && state.window.help_page == kind;
+      if (!ImGui::BeginTabItem(label, nullptr, comes_forward ? ImGuiTabItemFlags_SetSelected : 0)) return;
+      ImGui::BeginChild("list");
+      draw();
+      ImGui::EndChild();
+      ImGui::EndTabItem();
+    };
+    if (ImGui::BeginTabBar("pages")) {
+      page("Keys and commands", WindowState::HelpPage::keys, [&] { draw_keys(state, look, help.narrowed_to); });
+      page("Terms", WindowState::HelpPage::terms, [&] { draw_terms(look, help.narrowed_to); });
+      page("About", WindowState::HelpPage::about, [&] { draw_about(state, commands); });
+      ImGui::EndTabBar();
     }
-    ImGui::SeparatorText("In pictures and lists");
-    if (ImGui::BeginTable("gestures", 2, ImGuiTableFlags_RowBg)) {
-      ImGui::TableSetupColumn("what", ImGuiTableColumnFlags_WidthFixed, look.px(160));
-      ImGui::TableSetupColumn("does", ImGuiTableColumnFlags_WidthStretch);
-      for (const Gesture& gesture : gestures) {
-        ImGui::TableNextRow();
-        ImGui::TableNextColumn();
-        text(gesture.what);
-        ImGui::TableNextColumn();
-        dim_text(gesture.does);
-      }
-      ImGui::EndTable();
-    }
-    ImGui::Spacing();
-    wrapped_text(
-        "Screen readers can't read this window. Every view can be copied as text (Copy as text), and Copy as command "
-        "gives a command that prints or opens the same.",
-        true);
-    ImGui::EndChild();
   }
   ImGui::End();
   ImGui::PopStyleColor();

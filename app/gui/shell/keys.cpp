@@ -65,6 +65,28 @@ bool is_dialog_focused() {
   return (flags & ImGuiWindowFlags_NoDocking) != 0 && (flags & ImGuiWindowFlags_NoTitleBar) == 0;
 }
 
+// The modifiers that are held, or were released in this frame. A frame may begin after a whole chord: P must not act
+// alone because Ctrl and Shift were released in the meantime.
+ImGuiKeyChord held_modifiers() {
+  constexpr std::array<std::pair<ImGuiKey, ImGuiKeyChord>, 8> keys{{{ImGuiKey_LeftCtrl, ImGuiMod_Ctrl},
+                                                                    {ImGuiKey_RightCtrl, ImGuiMod_Ctrl},
+                                                                    {ImGuiKey_LeftShift, ImGuiMod_Shift},
+                                                                    {ImGuiKey_RightShift, ImGuiMod_Shift},
+                                                                    {ImGuiKey_LeftAlt, ImGuiMod_Alt},
+                                                                    {ImGuiKey_RightAlt, ImGuiMod_Alt},
+                                                                    {ImGuiKey_LeftSuper, ImGuiMod_Super},
+                                                                    {ImGuiKey_RightSuper, ImGuiMod_Super}}};
+  ImGuiKeyChord held = ImGui::GetIO().KeyMods;
+  for (const auto& [key, modifier] : keys)
+    if (ImGui::IsKeyReleased(key)) held |= modifier;
+  return held;
+}
+
+bool is_pressed(ImGuiKeyChord chord, ImGuiKeyChord held) {
+  const auto key = static_cast<ImGuiKey>(chord & ~ImGuiMod_Mask_);
+  return (chord & ImGuiMod_Mask_) == held && ImGui::IsKeyPressed(key);
+}
+
 }  // namespace
 
 ImGuiKeyChord parse_shortcut(std::string_view shortcut) {
@@ -85,6 +107,7 @@ ImGuiKeyChord parse_shortcut(std::string_view shortcut) {
 void handle_keys(CommandQueue& commands) {
   const ImGuiIO& io = ImGui::GetIO();
   const bool typing = io.WantTextInput, in_dialog = is_dialog_focused();
+  const ImGuiKeyChord held = held_modifiers();
   for (const Binding& binding : bindings()) {
     const bool plain = (binding.chord & (ImGuiMod_Ctrl | ImGuiMod_Alt)) == 0;
     const ImGuiKeyChord key = binding.chord & ~ImGuiMod_Mask_;
@@ -99,7 +122,7 @@ void handle_keys(CommandQueue& commands) {
     const bool for_text = binding.id == CommandId::copy || binding.id == CommandId::paste || key == ImGuiKey_Z ||
                           key == ImGuiKey_LeftArrow || key == ImGuiKey_RightArrow;
     if (typing && for_text) continue;
-    if (ImGui::IsKeyChordPressed(binding.chord)) commands.push(binding.id);
+    if (is_pressed(binding.chord, held)) commands.push(binding.id);
   }
   // The side buttons of the mouse: view back and forward.
   if (ImGui::IsMouseClicked(3)) commands.push(CommandId::back);

@@ -19,6 +19,9 @@ bool begins_group(CommandId id) {
     case CommandId::find:
     case CommandId::edit_filter:
     case CommandId::escape:
+    case CommandId::settings:
+    case CommandId::start_demo:
+    case CommandId::report_problem:
     case CommandId::go_to:
     case CommandId::next_failure:
     case CommandId::next_event:

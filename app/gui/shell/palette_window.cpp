@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <imcmd_fuzzy_search.h>
@@ -10,6 +11,10 @@
 #include "analysis/query/block_find.h"
 #include "analysis/query/block_list.h"
 #include "analysis/query/steps.h"
+#include "analysis/query/where.h"
+#include "analysis/units/contains.h"
+#include "analysis/units/format.h"
+#include "app/gui/core/filter_values.h"
 #include "app/gui/core/place_text.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/text_field.h"
@@ -23,12 +28,14 @@ struct Found {
   int score;
 };
 
-std::vector<Found> find_commands(Host host, const std::string& typed) {
+// Without a text: the last used ones first.
+std::vector<Found> find_commands(Host host, const std::string& typed, const std::vector<CommandId>& recent) {
   std::vector<Found> found;
   for (const CommandInfo& info : command_table()) {
     if (info.is_hidden || !is_offered(host, info.id)) continue;
     const std::string words = std::string(info.title) + " " + std::string(info.menu);
     int score = 0;
+    if (typed.empty()) score = static_cast<int>(recent.end() - std::find(recent.begin(), recent.end(), info.id));
     if (typed.empty() || ImCmd::FuzzySearch(typed.c_str(), words.c_str(), score)) found.push_back({&info, score});
   }
   std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.score > b.score; });
@@ -52,10 +59,39 @@ std::vector<Place> find_bookmarks(const AppState& state, const std::string& type
   return places;
 }
 
+// Code, tags and categories of the file that contain the text, the largest ones of each first.
+void add_values(const AppState& state, const std::string& typed, std::vector<Place>& places) {
+  const auto& values = state.answers().filter_values;
+  constexpr std::size_t letters_min = 2, places_max = 5;
+  if (typed.size() < letters_min || !values.value || values.state != AnswerState::ready) return;
+  const bool is_trace = state.source()->trace != nullptr;
+  for (const char* const field : {is_trace ? "own" : "function", "tag", "category"}) {
+    const auto found = values.value->find(field);
+    if (found == values.value->end()) continue;
+    std::size_t added = 0;
+    for (const FilterValue& value : found->second) {
+      if (added == places_max) break;
+      if (!contains_ignoring_case(value.text, typed)) continue;
+      ++added;
+      Place place{value.text + "   " + text_from_bytes(value.bytes), "Filters all views to it.", {}};
+      if (is_trace) {
+        place.commands = {{command::set_filter, std::string(field) + "=" + where_quote(value.text)}};
+      } else {
+        place.help = "Selects it in all views.";
+        place.commands = {{command::select_function, value.text}};
+      }
+      places.push_back(std::move(place));
+    }
+  }
+}
+
 std::vector<Place> find_places(const AppState& state, const std::string& typed) {
   if (typed.empty() || state.source() == nullptr) return {};
   std::vector<Place> places = find_bookmarks(state, typed);
-  if (!state.source()->trace) return places;
+  if (!state.source()->trace) {
+    add_values(state, typed, places);
+    return places;
+  }
   const Trace& trace = *state.source()->trace;
   const std::string where = where_from_find(typed);
   constexpr std::string_view address = "address=";
@@ -82,6 +118,7 @@ std::vector<Place> find_places(const AppState& state, const std::string& typed) 
     places.push_back({"Find blocks: " + typed,
                       "Highlights them in the heap map and lists them in Blocks. F3 goes to the next.",
                       {CommandId::show_heap_map, {command::set_filter, typed}}});
+  if (is_word) add_values(state, typed, places);
   return places;
 }
 
@@ -100,8 +137,10 @@ void draw_places(const PaletteState& palette, const std::vector<Place>& places, 
   }
 }
 
-void give(const AppState& state, CommandId id, CommandQueue& commands) {
+void give(const AppState& state, PaletteState& palette, CommandId id, CommandQueue& commands) {
   commands.push(CommandId::palette);  // Closes it.
+  std::erase(palette.recent, id);
+  palette.recent.insert(palette.recent.begin(), id);
   if (why_not(state, id).empty() && id != CommandId::palette) commands.push(id);
 }
 
@@ -114,7 +153,7 @@ void draw_rows(const AppState& state, PaletteState& palette, const std::vector<F
     ImGui::PushID(static_cast<int>(info.id));
     const std::string title(info.title);
     if (!reason.empty()) ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyle().Colors[ImGuiCol_TextDisabled]);
-    if (ImGui::Selectable(title.c_str(), is_chosen, ImGuiSelectableFlags_AllowOverlap)) give(state, info.id, commands);
+    if (ImGui::Selectable(title.c_str(), is_chosen, ImGuiSelectableFlags_AllowOverlap)) give(state, palette, info.id, commands);
     if (!reason.empty()) ImGui::PopStyleColor();
     if (is_chosen && moved) ImGui::SetScrollHereY();
     tooltip(reason.empty() ? info.help : reason);
@@ -138,10 +177,14 @@ void draw_palette(const AppState& state, PaletteState& palette, CommandQueue& co
   const ImGuiViewport& viewport = *ImGui::GetMainViewport();
   const bool appeared = !palette.was_open;
   palette.was_open = true;
-  if (appeared) palette = {{}, 0, true};
+  if (appeared) palette.typed.clear(), palette.chosen = 0;
   const float width = std::min(look.px(620), viewport.WorkSize.x * 0.9F);
   ImGui::SetNextWindowPos({viewport.WorkPos.x + (viewport.WorkSize.x - width) / 2, viewport.WorkPos.y + look.px(60)});
-  ImGui::SetNextWindowSize({width, std::min(look.px(430), viewport.WorkSize.y * 0.7F)});
+  // As high as its rows, up to a limit.
+  const ImGuiStyle& style = ImGui::GetStyle();
+  const float rows_height = static_cast<float>(std::max<std::size_t>(palette.rows, 1)) * ImGui::GetTextLineHeightWithSpacing();
+  const float height = ImGui::GetFrameHeightWithSpacing() + 2 * style.WindowPadding.y + rows_height;
+  ImGui::SetNextWindowSize({width, std::min({height, look.px(430), viewport.WorkSize.y * 0.7F})});
   if (appeared) ImGui::SetNextWindowFocus();
   ImGui::PushStyleColor(ImGuiCol_WindowBg, ImGui::GetStyle().Colors[ImGuiCol_PopupBg]);
   constexpr ImGuiWindowFlags flags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
@@ -151,12 +194,15 @@ void draw_palette(const AppState& state, PaletteState& palette, CommandQueue& co
     ImGui::SetNextItemWidth(-1);
     const bool has_trace = state.source() != nullptr && state.source()->trace;
     const char* const hint = has_trace
-                                 ? "A few letters of a command, an address, size>1GiB, a time such as 1.2s, or a step"
+                                 ? "A command, a function, a tag, an address, size>1GiB, a time such as 1.2s, or a step"
                                  : "Type a few letters of a command";
     if (text_field("##command", hint, palette.typed)) palette.chosen = 0;
-    const std::vector<Found> found = find_commands(state.host, palette.typed);
+    const std::vector<Found> found = find_commands(state.host, palette.typed, palette.recent);
     const std::vector<Place> places = find_places(state, palette.typed);
     const std::size_t rows = places.size() + found.size();
+    // The window gets its height in the next frame.
+    if (std::exchange(palette.rows, rows) != rows) commands.push(CommandId::draw_again);
+    if (state.source() != nullptr && palette.typed.size() > 1) commands.ask(Question::filter_values);
     bool moved = false;
     if (rows > 0) {
       if (ImGui::IsKeyPressed(ImGuiKey_DownArrow)) palette.chosen = (palette.chosen + 1) % rows, moved = true;
@@ -166,10 +212,10 @@ void draw_palette(const AppState& state, PaletteState& palette, CommandQueue& co
         if (palette.chosen < places.size())
           go(places[palette.chosen], commands);
         else
-          give(state, found[palette.chosen - places.size()].info->id, commands);
+          give(state, palette, found[palette.chosen - places.size()].info->id, commands);
       }
     } else {
-      dim_text("No command matches \"" + palette.typed + "\".");
+      dim_text("Nothing matches \"" + palette.typed + "\".");
     }
     if (ImGui::GetIO().WantTextInput && ImGui::IsKeyPressed(ImGuiKey_Escape, false)) commands.push(CommandId::palette);
     ImGui::BeginChild("found");

@@ -123,7 +123,7 @@ void draw_ground(const AppState& state, ViewStates& views, CommandQueue& command
   if (!state.window.tiles.empty()) {
     draw_tiles_alone(state, views.tiles, commands);
   } else if (state.sources.empty()) {
-    draw_first_launch(state, commands);
+    draw_first_launch(state, views.first_jobs, commands);
   } else {
     draw_answer_bar(state, commands);
     draw_filter_line(state, views.filter, commands);
@@ -182,6 +182,7 @@ void draw_shell(const AppState& state, ShellState& shell, CommandQueue& commands
   if (state.host == Host::desktop) draw_file_dialog(state, views.dialog, commands);
   draw_palette(state, views.palette, commands);
   draw_help(state, views.help, commands);
+  draw_settings(state, views.settings, commands);
   draw_jobs_window(state, views.jobs, commands);
   if (views.settling > 0) --views.settling;
   if (views.moving_frames > 0) --views.moving_frames;

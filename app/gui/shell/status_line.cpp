@@ -10,10 +10,12 @@
 #include "app/gui/core/answers.h"
 #include "app/gui/core/block_table.h"
 #include "app/gui/core/filter_text.h"
+#include "app/gui/core/glossary.h"
 #include "app/gui/core/read_so_far.h"
 #include "app/gui/core/running_work.h"
 #include "app/gui/core/span_text.h"
 #include "app/gui/look/drawing.h"
+#include "app/gui/look/icons.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -39,7 +41,7 @@ void draw_trace(const AppState& state, const Source& source, CommandQueue& comma
   ImGui::PushStyleColor(ImGuiCol_Button, ImVec4(0, 0, 0, 0));
   ImGui::PushStyleColor(ImGuiCol_Text,
                         taken.is_whole ? ImGui::GetStyleColorVec4(ImGuiCol_Text) : look.vec(Role::failure));
-  if (ImGui::SmallButton(((taken.is_whole ? "" : "! ") + taken.words + "###taken in").c_str()))
+  if (ImGui::SmallButton(((taken.is_whole ? "" : std::string(icon::warning) + "  ") + taken.words + "###taken in").c_str()))
     commands.push(command::set_view, ViewKind::import);
   ImGui::PopStyleColor(2);
   tooltip(
@@ -60,7 +62,7 @@ void draw_trace(const AppState& state, const Source& source, CommandQueue& comma
     const bool has_room = heap.space.free_bytes().value_or(0) >= heap.space.region_bytes().value_or(0) / 20;
     text((has_room ? "external fragmentation " + text_from_known_share(external) + ", " : std::string()) +
          "largest free block " + text_from_bytes(static_cast<std::int64_t>(*largest)));
-    tooltip("1 - largest free block / all free bytes, " + phrase_of(*answer.moment, answer.heap) + ".");
+    tooltip(std::string(meaning_of("external fragmentation")) + "\nHere " + phrase_of(*answer.moment, answer.heap) + ".");
   }
 }
 

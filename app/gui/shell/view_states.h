@@ -14,6 +14,7 @@
 #include "app/gui/shell/help_window.h"
 #include "app/gui/shell/layout_memory.h"
 #include "app/gui/shell/palette_window.h"
+#include "app/gui/shell/settings_window.h"
 #include "app/gui/shell/shell.h"
 #include "app/gui/views/drawn_view.h"
 #include "app/gui/views/inspector/draw_inspector.h"
@@ -35,11 +36,14 @@ struct ViewStates {
   FilterLineState filter;
   PaletteState palette;
   JobsWindowState jobs;
+  JobListState first_jobs;  // Of the first page.
   HelpState help;
+  SettingsWindowState settings;
   FileDialogState dialog;
 
   // Docking.
   std::uint64_t layout_seen = 0;  // The last applied Reset layout.
+  std::uint64_t file_seen = 0;    // The last file that was opened.
   bool layout_made = false;       // The first layout was made.
   LayoutMemory layouts;
   std::uint64_t view_seen = 0;                            // The last applied command that brings a view to the front.

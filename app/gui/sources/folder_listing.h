@@ -18,6 +18,7 @@ struct FolderEntry {
   bool is_folder = false;
   bool is_profile = false;  // Recognised by its extension.
   std::uint64_t size_bytes = 0;
+  std::int64_t changed_s = 0;  // Seconds since 1970.
 };
 
 struct FolderListing {
@@ -26,7 +27,11 @@ struct FolderListing {
   std::vector<FolderEntry> entries;  // Folders first, then files, each by name; hidden entries are left out.
 };
 
-// An empty name means the working folder of hbmscope.
+enum class EntryOrder : std::uint8_t { name, size, changed };
+// Folders stay first.
+void sort_entries(std::vector<FolderEntry>& entries, EntryOrder order, bool is_ascending);
+
+// An empty name means the working folder of hbmscope; "~" is the home folder.
 Result<FolderListing> list_folder(const std::string& folder);
 
 }  // namespace hbmscope::gui

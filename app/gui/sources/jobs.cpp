@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -84,9 +86,28 @@ std::uint32_t device_of(const JobRow& job) {
                              : *std::min_element(job.devices.begin(), job.devices.end());
 }
 
+namespace {
+
+std::string_view program_of(const JobRow& job) {
+  const std::string_view command = job.command;
+  const std::string_view program = command.substr(0, command.find(' '));
+  return program.substr(program.rfind('/') + 1);
+}
+
+// A child of a listed job that holds no device memory itself, such as addr2line or a loader of data.
+bool is_helper(const JobListing& listing, const JobRow& job) {
+  if (!job.devices.empty() || job.observer) return false;
+  return std::any_of(listing.jobs.begin(), listing.jobs.end(), [&](const JobRow& other) {
+    return other.process == job.parent && (!other.devices.empty() || program_of(other) != program_of(job));
+  });
+}
+
+}  // namespace
+
 std::vector<const JobRow*> filter_jobs(const JobListing& listing, const std::string& filter) {
   std::vector<const JobRow*> found;
   for (const JobRow& row : listing.jobs) {
+    if (is_helper(listing, row)) continue;
     const std::string all = std::to_string(row.process) + " " + row.user + " " + row.command + " " + row.loaded;
     std::istringstream words(filter);
     bool has_all = true;
@@ -94,7 +115,9 @@ std::vector<const JobRow*> filter_jobs(const JobListing& listing, const std::str
     if (has_all) found.push_back(&row);
   }
   std::stable_sort(found.begin(), found.end(),
-                   [](const JobRow* a, const JobRow* b) { return device_of(*a) < device_of(*b); });
+                   [](const JobRow* a, const JobRow* b) {
+                     return std::pair(device_of(*a), a->process) < std::pair(device_of(*b), b->process);
+                   });
   return found;
 }
 

@@ -45,8 +45,9 @@ std::size_t count_ranks(const JobListing& listing, const JobRow& job);
 
 // The device that groups the job in the list: the first on which it holds memory. Jobs without device memory come last.
 std::uint32_t device_of(const JobRow& job);
-// The jobs whose number, user, command or loaded libraries contain each word of the filter, grouped by device, in the
-// order of ps within a device.
+// The jobs whose number, user, command or loaded libraries contain each word of the filter, grouped by device, and by
+// their numbers within a device, so that no row moves because another job's memory changes. Helpers of jobs, which hold
+// no device memory, are left out.
 std::vector<const JobRow*> filter_jobs(const JobListing& listing, const std::string& filter);
 
 struct JobsState {

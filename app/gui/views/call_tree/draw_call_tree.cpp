@@ -171,10 +171,10 @@ bool draw_row(const AppState& state, const Look& look, const TreeAnswer& answer,
 
 void draw_head(const AppState& state, const TreeAnswer& answer, CommandQueue& commands) {
   const bool down = state.position().tree_direction == TreeDirection::callees;
-  if (ImGui::RadioButton("Top-down", down) && !down) commands.push(CommandId::toggle_tree_direction);
+  if (radio_button("Top-down", down) && !down) commands.push(CommandId::toggle_tree_direction);
   tooltip("From the outermost frame to its callees.");
   ImGui::SameLine();
-  if (ImGui::RadioButton("Bottom-up", !down) && down) commands.push(CommandId::toggle_tree_direction);
+  if (radio_button("Bottom-up", !down) && down) commands.push(CommandId::toggle_tree_direction);
   tooltip("From the frame that allocated to its callers.");
   draw_rest_of_line("% " + base_text(*answer.view) + in_scope(state) + ". Shift+click opens all levels below.",
                     button_width("Copy"));

@@ -48,7 +48,7 @@ void draw_pace(const DemoState& demo, CommandQueue& commands) {
 void draw_variables(const DemoState& demo, std::size_t run, CommandQueue& commands) {
   dim_text("XLA_PYTHON_CLIENT_PREALLOCATE");
   DemoSettings settings = demo.runs[run].settings;
-  if (ImGui::Checkbox(settings.preallocates ? "true##preallocate" : "false##preallocate", &settings.preallocates))
+  if (check_box(settings.preallocates ? "true##preallocate" : "false##preallocate", &settings.preallocates))
     start_with(run, settings, commands);
   dim_text("XLA_CLIENT_MEM_FRACTION");
   constexpr std::array<DemoChoice, 5> fractions{
@@ -96,12 +96,13 @@ void draw_runs(const DemoState& demo, CommandQueue& commands) {
     ImGui::PopID();
   }
   draw_device(demo, commands);
+  if (ImGui::Button(is_split ? "Only A" : "Compare another configuration")) commands.push(CommandId::split_demo);
+  tooltip(info_of(CommandId::split_demo).help);
+  // Last, since its length changes.
   wrapped_text(change.empty()
                    ? "JAX reads all three once, when it first uses the device. A change here restarts the program."
                    : change,
                true);
-  if (ImGui::Button(is_split ? "Only A" : "Compare another configuration")) commands.push(CommandId::split_demo);
-  tooltip(info_of(CommandId::split_demo).help);
 }
 
 }  // namespace

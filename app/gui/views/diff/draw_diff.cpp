@@ -78,12 +78,12 @@ void draw_head(const AppState& state, const Look& look, const ProfileDiff& diff,
           (diff.is_by_file_name ? "file name, because one side has no folders" : "the end of the file path") +
           ". With *Match by line*, a moved line is a new stack.");
 
-  if (ImGui::RadioButton("Stacks", !local.by_function)) local.by_function = false;
+  if (radio_button("Stacks", !local.by_function)) local.by_function = false;
   ImGui::SameLine();
-  if (ImGui::RadioButton("Functions", local.by_function)) local.by_function = true;
+  if (radio_button("Functions", local.by_function)) local.by_function = true;
   flow(button_width("Match by line") + ImGui::GetFrameHeight());
   bool by_line = state.position().match == StackMatch::line;
-  if (ImGui::Checkbox("Match by line", &by_line)) commands.push(CommandId::toggle_match_line);
+  if (check_box("Match by line", &by_line)) commands.push(CommandId::toggle_match_line);
   tooltip("Strict: a stack with a moved line counts as gone and new.");
   flow(button_width("Stop comparing"));
   if (ImGui::Button("Stop comparing")) commands.push(CommandId::stop_comparing);

@@ -199,7 +199,7 @@ bool draw_head(const AppState& state, const FlameAnswer& answer, CommandQueue& c
       "(I)");
   flow(button_width("Fold libraries") + ImGui::GetFrameHeight());
   bool fold = position.fold_library;
-  if (ImGui::Checkbox("Fold libraries", &fold)) commands.push(CommandId::toggle_fold);
+  if (check_box("Fold libraries", &fold)) commands.push(CommandId::toggle_fold);
   tooltip("Joins consecutive library frames into one grey frame (F)");
   if (state.answers().search.value && !position.find.empty()) {
     const SearchAnswer& search = *state.answers().search.value;

@@ -62,8 +62,11 @@ void redraw(const AppState& state, HeapMapState& map, const std::shared_ptr<cons
   map.drawn = map.view;
   map.theme = theme;
   map.lit = lit;
-  // Only hits of the same time; at another time the blocks differ.
-  const HeapHits* hits = found && found->of->moment == answer->moment ? found->hits_of(answer->heap) : nullptr;
+  // Only hits of the same time; at another time the blocks differ. Of a running job, the hits are rarely of the very
+  // version that is shown, and an earlier version of them is better than a map that forgets the filter.
+  const bool is_live = state.source() != nullptr && state.source()->live;
+  const HeapHits* hits =
+      found && (found->of->moment == answer->moment || is_live) ? found->hits_of(answer->heap) : nullptr;
   auto ranges = hits != nullptr ? std::span<const AddressRange>(hits->ranges) : std::span<const AddressRange>();
   if (lit) {
     light(map, *lit, ranges, found != nullptr);

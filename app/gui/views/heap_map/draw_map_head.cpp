@@ -120,7 +120,7 @@ void draw_map_head(const AppState& state, const HeapMapState& map, const HeapMap
   if (answer.spans.regions.size() > 1 && layout != MapLayout::strip) {
     bool by_region = layout == MapLayout::by_region;
     flow(button_width("by region") + ImGui::GetFrameHeight(), ImGui::GetFontSize());
-    if (ImGui::Checkbox("by region", &by_region)) commands.push(CommandId::toggle_regions);
+    if (check_box("by region", &by_region)) commands.push(CommandId::toggle_regions);
     tooltip("Starts a new row at each region (R)");
   }
   draw_rest_of_line(scale_text(map, answer), button_width("Copy"));

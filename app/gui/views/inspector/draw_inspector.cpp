@@ -102,7 +102,7 @@ void draw_groups(const Look& look, const FrameDetail& detail, const char* id, co
 
 void draw_stacks(InspectorState& inspector, const FrameDetail& detail, CommandQueue& commands) {
   ImGui::SeparatorText("Largest stacks through this frame");
-  ImGui::Checkbox("With library frames", &inspector.all_frames);
+  check_box("With library frames", &inspector.all_frames);
   const ProfileView& view = *detail.view;
   for (std::size_t i = 0; i < detail.stacks.size(); ++i) {
     const HeldStack& stack = detail.stacks[i];

@@ -92,7 +92,7 @@ void draw_stack(const AppState& state, InspectorState& inspector, const SpanDeta
   const auto own = std::count_if(detail.stack.begin(), detail.stack.end(), [](const StackLine& l) { return l.is_own; });
   const std::size_t library = detail.stack.size() - static_cast<std::size_t>(own);
   if (own > 0 && library > 0)
-    ImGui::Checkbox(("Show " + text_from_count(library) + " library frames").c_str(), &inspector.all_frames);
+    check_box(("Show " + text_from_count(library) + " library frames").c_str(), &inspector.all_frames);
   const bool all = inspector.all_frames || own == 0;
   for (std::size_t i = 0; i < detail.stack.size(); ++i) {
     const StackLine& line = detail.stack[i];

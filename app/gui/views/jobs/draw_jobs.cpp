@@ -50,19 +50,16 @@ void draw_heads(const JobListing& listing, std::uint32_t device, std::size_t& ne
 }
 
 std::string empty_words(const JobListing& listing) {
-  return fmt::format(
-      "{} has loaded a CUDA driver, a PJRT plugin or an annotated allocator. Jobs appear here when they start.",
-      listing.not_looked_at == 0 ? "No process on this machine" : "No process that you may inspect");
+  return fmt::format("No GPU or TPU jobs{} found on this machine. They appear here when they start.",
+                     listing.not_looked_at == 0 ? "" : " of yours");
 }
 
 void draw_not_looked_at(const JobListing& listing) {
   if (listing.not_looked_at > 0)
     wrapped_text(
         text_from_count(listing.not_looked_at) +
-            (listing.not_looked_at == 1
-                 ? " more process could not be inspected, because it belongs to another user or is protected"
-                 : " more processes could not be inspected, because they belong to other users or are protected") +
-            ". An administrator sees all of them.",
+            (listing.not_looked_at == 1 ? " process belongs to another user or is protected. Run with sudo to see it."
+                                        : " processes belong to other users or are protected. Run with sudo to see them."),
         true);
 }
 
@@ -83,7 +80,7 @@ void draw_question(const JobRow& job, std::size_t ranks, bool leaves_cupti, Comm
       fmt::format("{}CUPTI reports its driver calls, unless another profiler uses CUPTI. Until you detach, "
                   "torch.profiler, jax.profiler and nsys can't start in this process.",
                   job.has_cuda ? "" : "When it loads a CUDA driver, "));
-  if (ImGui::Checkbox("Leave CUPTI to them (--no-cupti)", &leaves_cupti)) commands.push(CommandId::leave_cupti);
+  if (check_box("Leave CUPTI to them (--no-cupti)", &leaves_cupti)) commands.push(CommandId::leave_cupti);
   tooltip("Driver calls are then not recorded. How much the job holds on each device still is (NVML).");
   if (ImGui::Button("Attach")) commands.push(command::attach_to, {job.process});
   if (ranks > 1) {
@@ -132,7 +129,7 @@ void act_on(const JobRow& job, const std::string& host, bool is_asking, CommandQ
     commands.push(command::attach_totals, {job.process});
 }
 
-void draw_job(const JobsState& jobs, const JobRow& job, bool is_chosen, bool is_asked, const Look& look,
+void draw_job(const JobsState& jobs, const JobListing& listing, const JobRow& job, bool is_chosen, bool is_asked, const Look& look,
               CommandQueue& commands) {
   ImGui::PushID(static_cast<int>(job.process));
   const float width = ImGui::GetContentRegionAvail().x;
@@ -157,7 +154,7 @@ void draw_job(const JobsState& jobs, const JobRow& job, bool is_chosen, bool is_
   std::string held = job.bytes ? text_from_bytes(*job.bytes) : "";
   if (job.devices.size() > 1) {
     std::vector<std::string> titles;
-    for (const std::uint32_t device : job.devices) titles.push_back(title_of_device(*jobs.listing, device));
+    for (const std::uint32_t device : job.devices) titles.push_back(title_of_device(listing, device));
     held += fmt::format(" on {}", fmt::join(titles, ", "));
   }
   if (!held.empty()) held += "  ";
@@ -171,7 +168,7 @@ void draw_job(const JobsState& jobs, const JobRow& job, bool is_chosen, bool is_
   }
   ImGui::SetCursorPos(after);
   ImGui::Dummy({0, 0});
-  if (is_asked) draw_question(job, count_ranks(*jobs.listing, job), jobs.leaves_cupti, commands);
+  if (is_asked) draw_question(job, count_ranks(listing, job), jobs.leaves_cupti, commands);
   ImGui::PopID();
 }
 
@@ -179,7 +176,7 @@ void draw_job(const JobsState& jobs, const JobRow& job, bool is_chosen, bool is_
 bool draw_host(const JobsState& jobs, CommandQueue& commands) {
   std::string host = jobs.host;
   ImGui::SetNextItemWidth(-1);
-  const bool is_given = text_field("##host", "This machine, or the name of one that you can reach by ssh", host,
+  const bool is_given = text_field("##host", "Host (this machine, or any ssh host)", host,
                                    ImGuiInputTextFlags_EnterReturnsTrue);
   const bool is_typing = ImGui::IsItemActive();
   tooltip("Lists the jobs of another machine, using your ssh and its configuration. Empty: this machine. Press Enter.");
@@ -202,34 +199,31 @@ void draw_trouble(const JobsState& jobs, CommandQueue& commands) {
   }
 }
 
-}  // namespace
+// The list as it was when the pointer came over it, so that a click meets the job that was aimed at.
+const JobListing& steady_listing(const JobsState& jobs, JobListState& list) {
+  const bool is_over = list.held && ImGui::IsWindowHovered(ImGuiHoveredFlags_RootAndChildWindows) &&
+                       ImGui::IsMouseHoveringRect(list.from, list.to, false);
+  if (!is_over) list.held = jobs.listing;
+  return *list.held;
+}
 
-void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys, bool focuses_filter) {
+void draw_rows(const AppState& state, const JobListing& listing, bool has_keys, bool takes_keys, CommandQueue& commands) {
   const Look look(state);
   const JobsState& jobs = state.jobs;
-  const bool takes_keys = !draw_host(jobs, commands) && has_keys;
-  if (!jobs.listing || !jobs.wrong.empty()) draw_trouble(jobs, commands);
-  if (!jobs.listing) return;
-  std::string filter = jobs.filter;
-  constexpr std::size_t filter_from = 6;  // Fewer jobs don't need a filter.
-  if (has_keys || jobs.listing->jobs.size() >= filter_from || !filter.empty()) {
-    ImGui::SetNextItemWidth(-1);
-    if (focuses_filter) ImGui::SetKeyboardFocusHere();
-    if (text_field("##jobs", "Number, user or command", filter)) commands.push(command::set_job_filter, filter);
-  }
-  const std::vector<const JobRow*> rows = filter_jobs(*jobs.listing, jobs.filter);
+  const std::vector<const JobRow*> rows = filter_jobs(listing, jobs.filter);
   if (rows.empty()) {
-    for (std::size_t i = 0; i < jobs.listing->devices.size(); ++i)
-      draw_device(title_of_device(*jobs.listing, i), jobs.listing->devices[i], look);
-    wrapped_text(jobs.listing->jobs.empty() ? empty_words(*jobs.listing) : "No job matches.", true);
-    draw_not_looked_at(*jobs.listing);
+    for (std::size_t i = 0; i < listing.devices.size(); ++i)
+      draw_device(title_of_device(listing, i), listing.devices[i], look);
+    wrapped_text(listing.jobs.empty() ? empty_words(listing) : "No job matches.", true);
+    draw_not_looked_at(listing);
     return;
   }
   const auto chosen =
       std::find_if(rows.begin(), rows.end(), [&](const JobRow* row) { return row->process == jobs.chosen; });
   const auto at = static_cast<std::size_t>(chosen == rows.end() ? 0 : chosen - rows.begin());
   // The question is about one job; when that job ends, it must not move on to another.
-  const bool is_asking = jobs.is_asking && chosen != rows.end();
+  // The first page does not repeat it behind the window of jobs.
+  const bool is_asking = jobs.is_asking && chosen != rows.end() && has_keys == jobs.is_open;
   if (takes_keys) {
     if (ImGui::IsKeyPressed(ImGuiKey_DownArrow))
       commands.push(command::choose_job, {rows[std::min(at + 1, rows.size() - 1)]->process});
@@ -241,13 +235,36 @@ void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys,
   if (has_keys) ImGui::BeginChild("rows", {0, 0}, ImGuiChildFlags_None, ImGuiWindowFlags_NoNav);
   std::size_t next = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    draw_heads(*jobs.listing, device_of(*rows[i]), next, look);
-    draw_job(jobs, *rows[i], (has_keys || is_asking) && i == at, is_asking && i == at, look, commands);
+    draw_heads(listing, device_of(*rows[i]), next, look);
+    draw_job(jobs, listing, *rows[i], (has_keys || is_asking) && i == at, is_asking && i == at, look, commands);
   }
-  if (const std::size_t count = jobs.listing->devices.size(); count > 0)
-    draw_heads(*jobs.listing, static_cast<std::uint32_t>(count - 1), next, look);
-  draw_not_looked_at(*jobs.listing);
+  if (const std::size_t count = listing.devices.size(); count > 0)
+    draw_heads(listing, static_cast<std::uint32_t>(count - 1), next, look);
+  draw_not_looked_at(listing);
   if (has_keys) ImGui::EndChild();
+}
+
+}  // namespace
+
+void draw_job_list(const AppState& state, JobListState& list, CommandQueue& commands, bool has_keys,
+                   bool focuses_filter) {
+  const JobsState& jobs = state.jobs;
+  const bool takes_keys = !draw_host(jobs, commands) && has_keys;
+  if (!jobs.listing || !jobs.wrong.empty()) draw_trouble(jobs, commands);
+  if (!jobs.listing) {
+    list.held.reset();
+    return;
+  }
+  // From the first job on, so that the list does not move when there are more.
+  if (std::string filter = jobs.filter; has_keys || !filter.empty() || !jobs.listing->jobs.empty()) {
+    ImGui::SetNextItemWidth(-1);
+    if (focuses_filter) ImGui::SetKeyboardFocusHere();
+    if (text_field("##jobs", "Number, user or command", filter)) commands.push(command::set_job_filter, filter);
+  }
+  const JobListing& listing = steady_listing(jobs, list);
+  list.from = ImGui::GetCursorScreenPos();
+  draw_rows(state, listing, has_keys, takes_keys, commands);
+  list.to = {list.from.x + ImGui::GetContentRegionAvail().x, ImGui::GetCursorScreenPos().y};
 }
 
 void draw_jobs_window(const AppState& state, JobsWindowState& window, CommandQueue& commands) {
@@ -269,7 +286,7 @@ void draw_jobs_window(const AppState& state, JobsWindowState& window, CommandQue
   bool stays = true;
   if (ImGui::Begin("Attach to a running job", &stays, flags)) {
     const bool focuses_filter = state.jobs.listing && !std::exchange(window.has_focused, true);
-    draw_job_list(state, commands, true, focuses_filter);
+    draw_job_list(state, window.list, commands, true, focuses_filter);
     if (ImGui::GetIO().WantTextInput && ImGui::IsKeyPressed(ImGuiKey_Escape, false)) commands.push(CommandId::escape);
   }
   ImGui::End();

@@ -131,9 +131,9 @@ void draw_range(const AppState& state, RangeViewState& view, CommandQueue& comma
   const auto answer = state.answers().range.value;
   const Look look(state);
   ImGui::AlignTextToFramePadding();
-  if (ImGui::RadioButton("by your code", !view.by_stack)) view.by_stack = false;
+  if (radio_button("by your code", !view.by_stack)) view.by_stack = false;
   ImGui::SameLine();
-  if (ImGui::RadioButton("by stack", view.by_stack)) view.by_stack = true;
+  if (radio_button("by stack", view.by_stack)) view.by_stack = true;
   ImGui::SameLine(0, ImGui::GetFontSize());
   const std::string sentence = range_sentence(*answer);
   dim_text(shortened(sentence + " (Esc: clear)", ImGui::GetContentRegionAvail().x - ImGui::GetFontSize() * 5));

@@ -76,9 +76,9 @@ void draw_head(const AppState& state, SizesState& view, const SizesAnswer& answe
   if (answer.metrics.ages.by_ns) {
     dim_text("ages and lifetimes in");
     ImGui::SameLine();
-    if (ImGui::RadioButton("time", !view.by_events)) view.by_events = false;
+    if (radio_button("time", !view.by_events)) view.by_events = false;
     ImGui::SameLine();
-    if (ImGui::RadioButton("events", view.by_events)) view.by_events = true;
+    if (radio_button("events", view.by_events)) view.by_events = true;
   } else {
     dim_text("ages and lifetimes in events (this file has no times)");
   }

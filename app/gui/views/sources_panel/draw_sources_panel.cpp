@@ -8,6 +8,7 @@
 #include "app/gui/core/source_facts.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
+#include "app/gui/look/icons.h"
 #include "app/gui/look/source_state.h"
 #include "app/gui/views/demo/draw_demo_panel.h"
 #include "app/gui/views/sources_panel/draw_heap_tree.h"
@@ -158,7 +159,7 @@ void draw_file(const AppState& state, const Look& look, const Source& source, Bo
   if (source.control && !source.live) draw_reading(source, commands);
   if (source.state == AnswerState::failed) {
     ImGui::PushStyleColor(ImGuiCol_Text, look.role(Role::failure));
-    text("! can't be read");
+    text(std::string(icon::warning) + "  can't be read");
     ImGui::PopStyleColor();
     tooltip(source.error.text());
   }

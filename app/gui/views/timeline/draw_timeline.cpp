@@ -12,6 +12,7 @@
 #include "app/gui/core/tables.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
+#include "app/gui/look/icons.h"
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/look/trace_head.h"
 #include "app/gui/views/drawn_view.h"
@@ -63,23 +64,23 @@ void draw_lanes_button(TimelineState& view) {
 void draw_head(const AppState& state, const TimelineColumns& timeline, TimelineState& view, CommandQueue& commands) {
   const bool is_narrow = ImGui::GetContentRegionAvail().x < 46 * ImGui::GetFontSize();  // Side by side.
   bool is_first = !draw_heap_chooser(state, *state.source()->trace, timeline.heap, commands);
-  const auto button = [&](const char* label, CommandId id, const char* words) {
-    if (!is_first) flow(button_width(label));
+  const auto button = [&](const std::string& label, CommandId id, const char* words) {
+    if (!is_first) flow(button_width(label.c_str()));
     is_first = false;
-    if (ImGui::Button(label)) commands.push(id);
+    if (ImGui::Button(label.c_str())) commands.push(id);
     tooltip(words);
   };
-  button("<", CommandId::previous_event, "One event earlier (Left, ,)");
-  button(">", CommandId::next_event, "One event later (Right, .)");
+  button(std::string(icon::left) + "###<", CommandId::previous_event, "One event earlier (Left, ,)");
+  button(std::string(icon::right) + "###>", CommandId::next_event, "One event later (Right, .)");
   if (!state.source()->live)  // A running job plays by itself; Hold is in the window's head.
-    button(state.context().is_playing ? "Pause" : "Play", CommandId::play,
+    button(std::string(state.context().is_playing ? icon::pause : icon::play) + "###Play", CommandId::play,
            "Plays the trace in real time, but in 10 s at most and in 3 s at least (Space)");
   button("Peak", CommandId::go_to_peak, "The time with the most memory in use (P)");
   if (!timeline.failures.empty()) {
-    button(is_narrow ? "[" : "< Failure", CommandId::previous_failure, "The previous out-of-memory ([)");
-    button(is_narrow ? "]" : "Failure >", CommandId::next_failure, "The next out-of-memory (])");
+    button((is_narrow ? "[" : std::string(icon::left) + "  Failure") + "###previous failure", CommandId::previous_failure, "The previous out-of-memory ([)");
+    button((is_narrow ? "]" : "Failure  " + std::string(icon::right)) + "###next failure", CommandId::next_failure, "The next out-of-memory (])");
   }
-  button(state.position().pin.empty() ? "Pin" : "Pin here", CommandId::pin_moment,
+  button(std::string(icon::pin) + (state.position().pin.empty() ? "  Pin" : "  Unpin") + "###Pin", CommandId::pin_moment,
          "Pins this time and colours the heap map by the changes since (B). Press again to unpin.");
   button("End", CommandId::go_to_end, "After the last event (End)");
   draw_lanes_button(view);

@@ -17,7 +17,7 @@ namespace {
 void draw_choice(const AppState& state, TopBy shown, CommandQueue& commands) {
   const auto& summary = state.answers().summary.value;
   const auto choice = [&](const char* label, TopBy by, const char* help) {
-    if (ImGui::RadioButton(label, shown == by)) commands.push(command::set_top_by, by);
+    if (radio_button(label, shown == by)) commands.push(command::set_top_by, by);
     tooltip(help);
     ImGui::SameLine();
   };

@@ -55,7 +55,7 @@ void draw_choice(const Knob& of) {
 
 void draw_switch(const Knob& of) {
   bool is_on = of.value == "on" || of.value == "true";
-  if (ImGui::Checkbox(is_on ? "on##switch" : "off##switch", &is_on)) of.take(is_on ? "on" : "off");
+  if (check_box(is_on ? "on##switch" : "off##switch", &is_on)) of.take(is_on ? "on" : "off");
 }
 
 // The exponent of the largest power of two that is at most `number`.
