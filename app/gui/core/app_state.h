@@ -38,6 +38,8 @@ struct ContextNotes {
   // Once this source is read, it is shown at its first time, unless the user selected another time before.
   SourceId unread_source = SourceId::none;
   std::string wanted_heap;  // Name of the heap to show once the source is read.
+  // The selected address, if the time of its release is to be shown once it is known.
+  std::optional<std::uint64_t> wanted_release;
   // What Answers::view was computed for. The source may be an earlier version of the shown one.
   struct Viewed {
     MomentName at;

@@ -18,6 +18,7 @@ struct WindowState {
   std::string figures_file;  // Not empty: write the text that Copy gives for the view in front there, as CSV.
   std::uint64_t layout_serial = 0, view_serial = 0, find_serial = 0, filter_serial = 0, zoom_serial = 0;
   std::uint64_t find_step_serial = 0;
+  std::uint64_t remedies_serial = 0;  // Changes when Why it failed is to show what would help.
   std::uint64_t fit_selection_serial = 0;
   int find_step = 1;  // F3: 1, Shift+F3: -1.
   std::uint64_t copy_serial = 0;
