@@ -87,16 +87,17 @@ Document why(const Trace& trace, const Diagnosis& diagnosis) {
 Table advice(const std::vector<Advice>& all) {
   Cells rows;
   for (const Advice& one : all)
-    rows.push_back({one.change, value_of(std::string(mark_of(one))), one.why, value_of(one.price),
-                    std::string(text_from_proof(one.proof)), value_of(one.proof_text), value_of(one.room_bytes),
-                    value_of(one.steps_at_most)});
+    rows.push_back({one.change, value_of(mark_of(one)), one.why, value_of(one.price),
+                    std::string(text_from_proof(one.proof)), value_of(one.fits), value_of(one.proof_text),
+                    value_of(one.room_bytes), value_of(one.steps_at_most)});
   Table table{.key = "advice",
-              .title = all.empty() ? "" : "What would help",
+              .title = all.empty() ? "" : std::string(title_of_remedies),
               .columns = {{"change", "Change"},
                           {.title = "Mark", .is_mark = true},
                           {"why", "Why"},
                           {.key = "price", .title = "Price", .lead = "Price: "},
                           {"proof", ""},
+                          {"fits", "", Unit::flag},
                           {.key = "proof_text", .title = "Proof", .tone = Tone::good},
                           {"room_bytes", "", Unit::bytes},
                           {"steps_at_most", "", Unit::count}},

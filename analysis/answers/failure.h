@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/diagnose/diagnosis.h"
@@ -19,6 +20,7 @@ struct FailureNumber {
 // "Out of memory (2 of 3) on GPU_0_bfc (rank_1.log), line 13 of the log"
 std::string title_of_failure(const Trace& trace, const Diagnosis& diagnosis, FailureNumber number = {});
 
+inline constexpr std::string_view title_of_remedies = "What would help";
 // One failure: its figures, its cause, what would help, what held the memory. The title is that of title_of_failure.
 Document describe_failure(const Trace& trace, const Diagnosis& diagnosis, FailureNumber number = {});
 // Its figures alone, for programs.
@@ -26,8 +28,8 @@ Document describe_failure_row(const FailureRow& row);
 // The same keys, null, for a failure that is not diagnosed.
 Document describe_undiagnosed_failure();
 
-// All out-of-memories in the order of the streams, for programs: figures, and of the first one and the last ones of each
-// stream why they failed.
+// All out-of-memories in the order of the streams, for programs: figures, and of the first one and the last ones of
+// each stream why they failed.
 Documents describe_failure_list(const Trace& trace);
 
 Table describe_holders(const Holders& holders);  // With the key "holders".

@@ -1,6 +1,7 @@
 #include "analysis/answers/series.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 
 #include <fmt/format.h>
@@ -102,6 +103,23 @@ Documents describe_series(const std::vector<SeriesPoint>& points) {
         .add(std::move(devices));
   }
   return list;
+}
+
+std::string headline_of_series(const std::vector<SeriesPoint>& points, const SeriesGrowth& growth,
+                               std::string_view unit) {
+  if (points.size() < 2) return {};
+  const auto text_of = [&](std::int64_t amount) { return text_from_value(amount, unit); };
+  std::string text = fmt::format("{} profiles: ", text_from_count(points.size()));
+  if (growth.bytes == 0)
+    return text + fmt::format("{} in the first and in the last", text_of(points.back().total.bytes));
+  text += (growth.bytes > 0 ? "+" : "-") + text_of(std::abs(growth.bytes));
+  if (!growth.line) return text;
+  const SeriesGrowth::Line& line = growth.lines[*growth.line];
+  text += ", " + line.name;
+  const std::int64_t change = clamped_difference(line.bytes.back(), line.bytes.front());
+  if (growth.steps && growth.bytes > 0)
+    return text + fmt::format(", {} a step", text_of(change / static_cast<std::int64_t>(*growth.steps)));
+  return change == growth.bytes ? text : text + " " + (change > 0 ? "+" : "-") + text_of(std::abs(change));
 }
 
 Table describe_totals(const std::vector<SeriesPoint>& points, std::string_view unit) {

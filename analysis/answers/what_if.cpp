@@ -30,6 +30,13 @@ std::string failure_text(const WhatIfSource& source, const ReplayFailure& failur
   return text;
 }
 
+// What a user can paste. Empty: it is the job's own, or another release of jaxlib.
+std::string words_to_copy(const WhatIfRow& row) {
+  if (row.scenario.is_own || row.scenario.group == "version") return {};
+  const bool has_value = row.scenario.name.find('=') != std::string::npos;
+  return row.scenario.group == "device" && !has_value ? "device=" + row.scenario.name : row.scenario.name;
+}
+
 std::string details_text(const WhatIfRow& row) {
   const allocator::ReplayResult& result = row.result;
   std::string words = fmt::format("{}{}\n{} served, {} refused; {} from the driver", row.scenario.name,
@@ -45,7 +52,7 @@ std::string details_text(const WhatIfRow& row) {
     case Confidence::checked: words += "\nchecked: this recording replays address for address"; break;
     case Confidence::approximate: words += "\napproximate: the figures may be off"; break;
   }
-  return words + "\nA click copies the setting.";
+  return words + (words_to_copy(row).empty() ? "" : "\nA click copies the setting.");
 }
 
 std::vector<Value> failure_cells(const WhatIfSource& source, const std::optional<ReplayFailure>& failure) {
@@ -92,7 +99,7 @@ Document describe_own(const OwnSettings& own) {
 
 Document describe_assumptions(const WhatIfSource& source) {
   Document part{.title = "Assumed", .audience = Audience::readers};
-  const auto add = [&](std::string words) { part.add(Sentence{.text = std::move(words) + "."}); };
+  const auto add = [&](const std::string& words) { part.add(Sentence{.text = sentence_from_note(words)}); };
   for (const std::string& note : source.own.notes) add(note);
   const DeviceRequests& requests = source.requests;
   if (requests.lived_before > 0)
@@ -171,12 +178,14 @@ Table describe_what_if_rows(const WhatIfSource& source, const std::vector<WhatIf
                            std::uint64_t{result.driver_claims}, std::uint64_t{result.driver_refusals},
                            std::uint64_t{result.driver_releases}, std::string(text_from_confidence(row.confidence))});
     for (Value& value : failure_cells(source, result.first_failure)) one.push_back(std::move(value));
-    settings.push_back(row.scenario.name);
+    settings.push_back(words_to_copy(row));
     meanings.push_back(details_text(row));
     tones.push_back(row.fits() ? Tone::good : Tone::bad);
   }
   table.rows = std::move(cells);
-  table.action = [settings](std::size_t row) { return Action{.kind = Action::Kind::copy, .text = settings[row]}; };
+  table.action = [settings](std::size_t row) {
+    return settings[row].empty() ? Action{} : Action{.kind = Action::Kind::copy, .text = settings[row]};
+  };
   table.tone = [tones](std::size_t row) { return tones[row]; };
   table.row_meaning = [meanings](std::size_t row) { return meanings[row]; };
   return table;

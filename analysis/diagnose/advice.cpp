@@ -52,10 +52,17 @@ std::string_view text_from_proof(AdviceProof proof) {
   return texts[static_cast<std::size_t>(proof)];
 }
 
-std::string_view mark_of(const Advice& advice) {
-  if (advice.steps_at_most && *advice.steps_at_most <= 1) return "one more step at most";
+std::string mark_of(const Advice& advice) {
+  std::string text;
+  if (advice.fits)
+    text = fmt::format("{}, replayed{}", *advice.fits ? "fits" : "does not fit",
+                       advice.is_approximate ? " approximately" : "");
+  if (advice.steps_at_most && *advice.steps_at_most <= 1)
+    return text + (text.empty() ? "" : "; ") + "one more step at most";
+  if (!text.empty()) return text;
   if (advice.proof == AdviceProof::assumed) return "an estimate";
-  return advice.proof == AdviceProof::rule ? "may not be enough" : "";
+  if (advice.proof != AdviceProof::rule) return {};
+  return advice.words.empty() ? "may not be enough" : "untested for this job";
 }
 
 const AdviceRow& advice_row(std::string_view key) {

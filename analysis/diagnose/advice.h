@@ -15,7 +15,7 @@
 namespace hbmscope {
 
 enum class AdviceProof : std::uint8_t {
-  replayed,  // The job's requests were replayed under this setting, and all of them were served (proof.h).
+  replayed,  // The job's requests were replayed under this setting: Advice::fits says what came of it (proof.h).
   computed,  // Follows from the figures of the failure.
   rule,      // Follows from a rule of the allocator; whether it is enough depends on what the job requests then.
   compiler,  // The compiler reported the figures.
@@ -36,6 +36,9 @@ struct Advice {
   // The settings, for a replay (whatif/scenario.h): "XLA_PYTHON_CLIENT_MEM_FRACTION=0.86". Empty if it is no setting.
   std::string words = {};
   std::string proof_text = {};  // What the replay showed: a whole sentence. Empty if there was none.
+  std::optional<bool> fits =
+      {};                       // Whether the replay served all requests up to the failed one. Absent: there was none.
+  bool is_approximate = false;  // The replay: its allocator's rules are not known exactly.
   // What is left at most for later requests, once this one is served. Absent if unknown.
   std::optional<std::uint64_t> room_bytes = {};
   std::optional<std::uint64_t> steps_at_most = {};  // For a leak: how many more steps that room is enough for.
@@ -44,8 +47,8 @@ struct Advice {
   bool suffices = false;
   std::optional<std::int64_t> spare_bytes = {};
 };
-// What a reader must know before following it: "may not be enough", "one more step at most". Empty if there is nothing.
-std::string_view mark_of(const Advice& advice);
+// What a reader must know before following it: "fits, replayed", "one more step at most". Empty if there is nothing.
+std::string mark_of(const Advice& advice);
 
 // What the advice on a failed request looks at.
 struct AdviceFacts {
@@ -61,8 +64,8 @@ struct AdviceRow {
   std::uint32_t frameworks, causes;  // Sets of bits.
   std::string_view change, why, price;
   AdviceProof proof;
-  // A setting that a replay can try, so that it becomes `replayed` or is withdrawn. At most it makes all use of what is
-  // free, which is its room.
+  // A setting that a replay can try, so that it becomes `replayed`. At most it makes all use of what is free, which is
+  // its room.
   bool is_setting;
   // Puts the figures of the failure into the words; false: it doesn't apply. Null if it applies as it is.
   bool (*fill)(const AdviceFacts& facts, Advice& advice);

@@ -250,7 +250,11 @@ std::string pool_limit_sentence(const CauseFacts& facts) {
     return fmt::format("The pool has {}, and its limit of {} leaves {} to grow: requested {}.",
                        text_from_bytes(*figures.pool_bytes), text_from_bytes(*figures.limit_bytes),
                        text_from_bytes(*left), requested_text(facts));
-  std::string text = "The pool is full";
+  // A twentieth of it is much to be free in a full pool.
+  constexpr std::uint64_t part_of_full = 20;
+  const bool is_full =
+      !figures.free_bytes || !figures.limit_bytes || *figures.free_bytes < *figures.limit_bytes / part_of_full;
+  std::string text = is_full ? "The pool is full" : "The pool is";
   if (facts.framework == Framework::pytorch_mps && figures.limit_bytes &&
       clamped_sum(facts.row.used_bytes.value_or(0), facts.elsewhere ? facts.elsewhere->bytes : 0) >
           *figures.limit_bytes)
@@ -259,10 +263,19 @@ std::string pool_limit_sentence(const CauseFacts& facts) {
                        text_from_bytes(facts.elsewhere ? facts.elsewhere->bytes : 0),
                        text_from_bytes(*figures.limit_bytes), requested_text(facts));
   if (figures.limit_bytes)
-    text += fmt::format("{} its limit of {}", left && *left > 0 ? ", and near" : ", and at",
+    text += fmt::format("{} {} its limit of {}", is_full ? ", and" : "", left && *left > 0 ? "near" : "at",
                         text_from_bytes(*figures.limit_bytes));
   if (left && *left > 0) text += fmt::format(" ({} less)", text_from_bytes(*left));
   if (figures.free_bytes) {
+    // Figures with ten equal digits say less than their difference.
+    const bool is_close = figures.needed_bytes > *figures.free_bytes &&
+                          figures.needed_bytes - *figures.free_bytes < figures.needed_bytes / 100;
+    if (is_close)
+      return fmt::format("{}: requested {}, {} more than is free in it{}.", text, requested_text(facts),
+                         text_from_bytes(figures.needed_bytes - *figures.free_bytes),
+                         figures.largest_free_bytes ? fmt::format(" (the largest free block is {})",
+                                                                  text_from_bytes(*figures.largest_free_bytes))
+                                                    : std::string());
     const TextPair pair = requested_and(facts, *figures.free_bytes);
     return text + ": requested " + pair.first + ", " + pair.second + " is free in it.";
   }

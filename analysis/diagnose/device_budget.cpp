@@ -80,9 +80,9 @@ std::optional<DeviceBudget> find_device_budget(const Trace& trace, const std::ve
   }
   if (!has_pool) return std::nullopt;
   Budget budget(*total);
-  budget.add(BudgetPart::requested, knows_requested ? "requested and in use in the pool" : "in use in the pool",
+  budget.add(BudgetPart::requested, knows_requested ? "in use in the pool, without rounding" : "in use in the pool",
              requested);
-  budget.add(BudgetPart::rounding, "rounding of its blocks", rounding);
+  budget.add(BudgetPart::rounding, "rounding", rounding);
   budget.add(BudgetPart::pool_free, "free in the pool", free);
   for (const DeviceAccount& account : find_device_accounts(trace, states)) {
     if (account.stream != stream || account.device != shown.device) continue;

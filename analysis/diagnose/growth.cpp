@@ -296,6 +296,8 @@ std::optional<Growth> find_growth(const Trace& trace, HeapKey heap, const Stream
   Growth growth;
   growth.step = steps->name;
   growth.steps = marks.size();
+  growth.first_event = marks.front();
+  growth.last_event = marks.back();
   const std::vector<std::int64_t> use = in_use_before(stream, heap.heap, marks, nullptr);
   judge(use, growth);
   if (is_printed) {
@@ -352,13 +354,16 @@ std::optional<Outlook> find_outlook(const Trace& trace, HeapKey heap) {
 }
 
 std::string text_from_outlook(const Outlook& outlook) {
-  std::string text = "Memory grows: " + text_from_growth(outlook.growth) + ".";
-  if (outlook.steps_at_most)
-    text += fmt::format(" At most {} {} {}{}{}.",
-                        text_from_count_of(*outlook.steps_at_most, fmt::format("more {}", outlook.growth.each)),
-                        *outlook.steps_at_most == 1 ? "fits" : "fit", outlook.may_grow ? "in the pool's " : "below ",
-                        text_from_bytes(*outlook.limit_bytes), outlook.may_grow ? ", unless it grows" : "");
-  return text;
+  const std::string left = text_from_steps_left(outlook);
+  return "Memory grows: " + text_from_growth(outlook.growth) + "." + (left.empty() ? "" : " " + left);
+}
+
+std::string text_from_steps_left(const Outlook& outlook) {
+  if (!outlook.steps_at_most) return {};
+  return fmt::format("At most {} {} {}{}{}.",
+                     text_from_count_of(*outlook.steps_at_most, fmt::format("more {}", outlook.growth.each)),
+                     *outlook.steps_at_most == 1 ? "fits" : "fit", outlook.may_grow ? "in the pool's " : "below ",
+                     text_from_bytes(*outlook.limit_bytes), outlook.may_grow ? ", unless it grows" : "");
 }
 
 }  // namespace hbmscope

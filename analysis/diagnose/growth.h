@@ -21,9 +21,11 @@
 namespace hbmscope {
 
 struct Growth {
-  std::string step;                 // The marker's name, "step (AdamW)"; a number in it is left out.
-  std::string_view each = "step";   // What a step is called: "iteration"; in a log without numbers "printed line".
-  std::uint64_t steps = 0;          // Those that were looked at, the last ones before the failure.
+  std::string step;                // The marker's name, "step (AdamW)"; a number in it is left out.
+  std::string_view each = "step";  // What a step is called: "iteration"; in a log without numbers "printed line".
+  std::uint64_t steps = 0;         // Those that were looked at, the last ones before the failure.
+  // Where the first of them begins, and the last one: events of the heap's stream.
+  std::uint64_t first_event = 0, last_event = 0;
   std::int64_t bytes_per_step = 0;  // The median slope of the bytes in use, over all pairs of steps (Theil and Sen).
   bool is_steady = false;           // Nearly every step ended above the one before, the last ones too.
   // Lines with live blocks from at least half of the steps, those with most bytes first; bytes from these steps only,
@@ -64,5 +66,7 @@ struct Outlook {
 std::optional<Outlook> find_outlook(const Trace& trace, HeapKey heap);
 // "Memory grows: 192 MiB more each step, made at metrics.py:17. At most 45 more steps fit below the limit of 24.0 GiB."
 std::string text_from_outlook(const Outlook& outlook);
+// Its second sentence. Empty if the limit is unknown.
+std::string text_from_steps_left(const Outlook& outlook);
 
 }  // namespace hbmscope

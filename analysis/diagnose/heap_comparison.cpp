@@ -135,7 +135,7 @@ void say_progress(const HeapFacts& a, const HeapFacts& b, std::vector<std::strin
   }
   const bool is_a_behind = a.requests < b.requests;
   const HeapFacts& behind = is_a_behind ? a : b;
-  sentences.push_back(fmt::format("A has handled {}, B {}{}.", text_from_count_of(a.requests, "request"),
+  sentences.push_back(fmt::format("A: {} so far; B: {}{}.", text_from_count_of(a.requests, "request"),
                                   text_from_count(b.requests),
                                   behind.ends_here ? fmt::format(", where {} ends", is_a_behind ? "A" : "B") : ""));
 }

@@ -1,7 +1,9 @@
 #include "analysis/diagnose/proof.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,13 +14,24 @@
 namespace hbmscope {
 namespace {
 
-// A setting to try, and the advice that it becomes if it works.
+// A setting to try, and the advice that it becomes.
 struct Candidate {
+  // Of each group that no advice named, only the first that fits is shown.
+  enum class Group : std::uint8_t { given, fraction, vmm, split };
+
   Scenario scenario;
   Advice advice;
   std::string given;  // The words of the advice that it replaces. Empty if it is a new one.
-  bool is_fraction = false;
+  Group group = Group::given;
 };
+using Group = Candidate::Group;
+
+// From what costs nothing but memory outside of the pool to what makes each allocation slow: the keys of advice.
+std::size_t price_of(const Advice& advice) {
+  constexpr std::string_view keys[] = {"fraction",   "preallocate", "expandable", "split",
+                                       "cuda_async", "vmm",         "platform"};
+  return static_cast<std::size_t>(std::find(std::begin(keys), std::end(keys), advice.key) - std::begin(keys));
+}
 
 class Prover {
  public:
@@ -56,13 +69,13 @@ class Prover {
     return true;
   }
 
-  void try_words(std::string words, Advice advice, bool is_fraction = false) {
-    std::string given = advice.words;
+  void try_words(std::string words, Advice advice, Group group = Group::given) {
+    std::string given = group == Group::given ? advice.words : std::string();
     constexpr std::string_view conf = "PYTORCH_CUDA_ALLOC_CONF=";
     if (words.starts_with(conf)) words = words_of_torch(source_->own, std::string_view(words).substr(conf.size()));
     if (auto scenario = scenario_from(source_->own, words)) {
       advice.words = std::move(words);
-      candidates_.push_back({std::move(*scenario), std::move(advice), std::move(given), is_fraction});
+      candidates_.push_back({std::move(*scenario), std::move(advice), std::move(given), group});
     }
   }
 
@@ -72,10 +85,22 @@ class Prover {
     if (source_->own.is_pytorch)
       find_torch_candidates();
     else
-      find_fractions();
+      find_jax_candidates();
   }
 
   static bool sets_fraction(std::string_view words) { return words.find("MEM_FRACTION=") != std::string_view::npos; }
+
+  void find_jax_candidates() {
+    if (row_of(diagnosis_.cause.immediate).has_blockers)
+      try_words("XLA_PYTHON_CLIENT_ALLOCATOR=vmm",
+                {{},
+                 "Each array has memory and addresses of its own, so free memory is not split.",
+                 "Each array takes whole pages of 2 MiB.",
+                 AdviceProof::replayed,
+                 "vmm"},
+                Group::vmm);
+    find_fractions();
+  }
 
   // In steps of a hundredth, from the first that is more than the job had.
   void find_fractions() {
@@ -92,8 +117,9 @@ class Prover {
           {{},
            fmt::format("The pool then has {}, and had {}.", text_from_bytes(pool), text_from_bytes(xla->limit_bytes)),
            text_from_left_outside(device * (100 - percent) / 100),
-           AdviceProof::replayed},
-          true);
+           AdviceProof::replayed,
+           "fraction"},
+          Group::fraction);
     }
   }
 
@@ -107,14 +133,26 @@ class Prover {
            value[0] == 'm' ? "Large free blocks are then kept for large requests instead of being split."
                            : "Requests are then rounded to fewer sizes, so freed blocks are used again more often.",
            "More memory is lost to rounding.",
-           AdviceProof::replayed});
+           AdviceProof::replayed,
+           "split"},
+          Group::split);
   }
 
   // What the replay showed, and what it left.
   void note_proof(Advice& advice, const WhatIfRow& row) const {
     const allocator::Statistics& after = row.result.statistics;
     const std::uint64_t free = after.pool_bytes - std::min(after.pool_bytes, after.in_use_bytes);
+    advice.change = advice.words;
     advice.proof = AdviceProof::replayed;
+    advice.fits = row.fits();
+    advice.is_approximate = row.confidence == Confidence::approximate;
+    if (!row.fits()) {
+      advice.room_bytes.reset();
+      if (const auto& failure = row.result.first_failure)
+        advice.proof_text =
+            fmt::format("Replayed, a request of {} fails under it, too.", text_from_bytes(failure->request.bytes));
+      return;
+    }
     advice.room_bytes = free;
     advice.proof_text = fmt::format(
         "Replayed, all {} up to and including the one that failed are served; then {} is free in the pool",
@@ -126,38 +164,42 @@ class Prover {
       const auto* xla = std::get_if<allocator::xla_gpu::Options>(&row.scenario.options);
       const std::uint64_t limit = xla == nullptr ? device : xla->limit_bytes;
       advice.room_bytes = free + std::min(left, limit - std::min(limit, after.pool_bytes));
-      advice.proof_text += fmt::format(" and {} on the device", text_from_bytes(left));
+      advice.proof_text += fmt::format(" and {}{} on the device", source_->own.is_device_at_least ? "at least " : "",
+                                       text_from_bytes(left));
     }
     advice.proof_text += ".";
   }
 
   void judge(const std::vector<WhatIfRow>& rows) {
-    std::vector<Advice> proved;
-    bool has_fraction = false;
-    std::size_t of_torch = 0;
-    std::vector<std::string> replaced;  // Or withdrawn.
+    std::vector<Advice> fitting, failing;
+    std::vector<std::string> replaced;
+    std::set<Group> shown;
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
       const WhatIfRow& row = rows[i + 1];
-      Advice& advice = candidates_[i].advice;
-      const std::string& given = candidates_[i].given;
-      if (row.confidence != Confidence::checked) continue;
-      if (!row.fits()) {
-        if (!given.empty()) replaced.push_back(given);
+      auto& [scenario, advice, given, group] = candidates_[i];
+      // What was found by trying is shown only if it is certain, except for another allocator.
+      const bool is_certain = row.confidence == Confidence::checked;
+      if (group != Group::given && (!row.fits() || (!is_certain && group != Group::vmm) || !shown.insert(group).second))
         continue;
-      }
-      // One fraction, the lowest, and what was found by trying only where nothing else was.
-      if (candidates_[i].is_fraction ? std::exchange(has_fraction, true) : given.empty() && of_torch++ > 0) continue;
-      advice.change = advice.words;
       note_proof(advice, row);
-      if (candidates_[i].is_fraction)
+      if (group == Group::fraction)
         advice.proof_text += " It is the least that is enough for these; what the job requests later may need more.";
       if (!given.empty()) replaced.push_back(given);
-      proved.push_back(std::move(advice));
+      (row.fits() ? fitting : failing).push_back(std::move(advice));
     }
-    std::erase_if(diagnosis_.advice, [&](const Advice& one) {
-      return sets_fraction(one.words) || std::find(replaced.begin(), replaced.end(), one.words) != replaced.end();
+    // Advice that works makes trying unlikely settings unnecessary.
+    if (fitting.size() > 1 && shown.contains(Group::split))
+      std::erase_if(fitting, [](const Advice& one) { return one.key == "split"; });
+    std::vector<Advice>& all = diagnosis_.advice;
+    std::erase_if(all, [&](const Advice& one) {
+      return (sets_fraction(one.words) && rows.size() > 1) ||
+             std::find(replaced.begin(), replaced.end(), one.words) != replaced.end();
     });
-    diagnosis_.advice.insert(diagnosis_.advice.begin(), proved.begin(), proved.end());
+    const auto is_cheaper = [](const Advice& a, const Advice& b) { return price_of(a) < price_of(b); };
+    std::stable_sort(fitting.begin(), fitting.end(), is_cheaper);
+    std::stable_sort(failing.begin(), failing.end(), is_cheaper);
+    all.insert(all.begin(), fitting.begin(), fitting.end());
+    all.insert(all.end(), failing.begin(), failing.end());
   }
 
   const Trace& trace_;

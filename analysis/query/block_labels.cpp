@@ -42,6 +42,7 @@ BlockLabels::BlockLabels(const Stream& stream) : definitions_(stream.definitions
       labels_[attribute.allocation].array = attribute.value;
     } else if (key == "name") {
       labels_[attribute.allocation].name = attribute.value;
+      has_names_ = true;
     } else if (key == "held by") {
       labels_[attribute.allocation].holder = attribute.value;
     } else if (key == "category") {

@@ -55,6 +55,7 @@ class BlockLabels {
 
   // Whether anything was said about what blocks are for.
   bool has_categories() const { return has_categories_; }
+  bool has_names() const { return has_names_; }
 
  private:
   struct Label {
@@ -95,7 +96,7 @@ class BlockLabels {
   std::unordered_map<Site, Common<Category>, HashOfSite> categories_of_sites_;
   std::vector<Category> categories_of_stacks_;
   std::unordered_set<std::uint32_t> programs_;  // Tags that are names of programs.
-  bool has_categories_ = false;
+  bool has_categories_ = false, has_names_ = false;
 };
 
 // One for each stream of a trace.

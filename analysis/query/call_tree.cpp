@@ -1,19 +1,39 @@
 #include "analysis/query/call_tree.h"
 
 #include <algorithm>
+#include <string>
+#include <unordered_map>
 
 #include "analysis/query/stack_paths.h"
 
 namespace hbmscope {
 namespace {
 
-// The visible frames of a sample, in the direction of the tree.
+// Between every two modules of PyTorch: torch.nn.Module.__call__, which says nothing of either.
+bool is_module_call(const Frame& frame) {
+  return (frame.function == "_wrapped_call_impl" || frame.function == "_call_impl") &&
+         frame.file.ends_with("torch/nn/modules/module.py");
+}
+
+// By frame; empty if there are none.
+std::vector<bool> find_module_calls(const ProfileView& view) {
+  std::vector<bool> are_calls;
+  for (std::size_t i = 0; i < view.frames.size(); ++i) {
+    if (!is_module_call(view.frames[i])) continue;
+    are_calls.resize(view.frames.size());
+    are_calls[i] = true;
+  }
+  return are_calls;
+}
+
+// The visible frames of a sample, in the direction of the tree. Folded, module calls are left out, too.
 void collect_path(const ProfileView& view, std::uint32_t sample, TreeDirection direction, bool fold_library,
-                  std::vector<std::uint32_t>& path) {
+                  const std::vector<bool>& module_calls, std::vector<std::uint32_t>& path) {
   path.clear();
   for (const LocationIndex location : view.stack(sample))
     for (const FrameIndex frame : view.frames_of(location)) path.push_back(static_cast<std::uint32_t>(frame));
   if (fold_library) {
+    if (!module_calls.empty()) std::erase_if(path, [&](std::uint32_t frame) { return module_calls[frame]; });
     // Starts at the outermost frame in either direction: the first frame of a run is the one that the user's code
     // called.
     bool previous_is_library = false;
@@ -69,9 +89,10 @@ std::optional<CallTree> compute_call_tree(const ProfileView& view, TreeDirection
   StackPaths paths;
   paths.reserve(view.sample_count(), view.all_samples ? view.profile->stack_locations.size() : 0);
   std::vector<std::uint32_t> path;
+  const std::vector<bool> module_calls = fold_library ? find_module_calls(view) : std::vector<bool>();
   for (std::size_t i = 0; i < view.sample_count(); ++i) {
     if (i % 4096 == 0 && is_cancelled()) return std::nullopt;
-    collect_path(view, view.sample(i), direction, fold_library, path);
+    collect_path(view, view.sample(i), direction, fold_library, module_calls, path);
     paths.add(view.sample(i), path);
   }
   if (!paths.sort(cancelled)) return std::nullopt;
@@ -106,6 +127,39 @@ std::optional<CallTree> compute_call_tree(const ProfileView& view, TreeDirection
   for (std::size_t i = tree.nodes.size(); i-- > 1;) tree.nodes[tree.nodes[i].parent].cum += tree.nodes[i].cum;
   sort_children(view, tree.nodes);
   return tree;
+}
+
+std::vector<Weight> find_same_paths(const ProfileView& view, const CallTree& tree, const ProfileView& other_view,
+                                    const CallTree& other) {
+  std::unordered_map<std::string, std::uint32_t> names;
+  const auto number_frames = [&](const ProfileView& of) {
+    std::vector<std::uint32_t> numbers;
+    for (const Frame& frame : of.frames) {
+      std::string name = frame.function + '\n' + std::string(file_tail(frame.file));
+      if (of.request.by == FrameBy::line) name += ':' + std::to_string(frame.line);
+      numbers.push_back(names.try_emplace(std::move(name), static_cast<std::uint32_t>(names.size())).first->second);
+    }
+    return numbers;
+  };
+  const std::vector<std::uint32_t> numbers = number_frames(view), other_numbers = number_frames(other_view);
+  const auto key_of = [](std::uint32_t parent, std::uint32_t name) { return std::uint64_t{parent} << 32 | name; };
+  std::unordered_map<std::uint64_t, std::uint32_t> children;  // By parent and name, in the other tree.
+  for (std::uint32_t node = 1; node < other.nodes.size(); ++node)
+    children.try_emplace(key_of(other.nodes[node].parent, other_numbers[row(other.nodes[node].frame)]), node);
+  std::vector<std::uint32_t> same(tree.nodes.size(), no_node);
+  std::vector<Weight> weights(tree.nodes.size());
+  if (other.nodes.empty() || tree.nodes.empty()) return weights;
+  same[0] = 0;
+  weights[0] = other.nodes[0].cum;
+  for (std::uint32_t node = 1; node < tree.nodes.size(); ++node) {  // Parents come first.
+    const std::uint32_t parent = same[tree.nodes[node].parent];
+    if (parent == no_node) continue;
+    const auto found = children.find(key_of(parent, numbers[row(tree.nodes[node].frame)]));
+    if (found == children.end()) continue;
+    same[node] = found->second;
+    weights[node] = other.nodes[found->second].cum;
+  }
+  return weights;
 }
 
 }  // namespace hbmscope

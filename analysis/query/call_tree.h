@@ -33,8 +33,14 @@ struct CallTree {
 };
 
 // Returns nothing if `cancelled` became true (checked every few thousand samples). `fold_library` merges each run of
-// library frames below a frame of the user into one node, named after the outermost.
+// library frames below a frame of the user into one node, named after the outermost, and leaves out the calls of
+// PyTorch's modules between them.
 std::optional<CallTree> compute_call_tree(const ProfileView& view, TreeDirection direction, bool fold_library = false,
                                           const std::atomic<bool>* cancelled = nullptr);
+
+// By node of the tree: what the same path has in another tree of the same direction and folding, 0 where it is not
+// there. Frames are the same if their functions and file names are, by line also their lines.
+std::vector<Weight> find_same_paths(const ProfileView& view, const CallTree& tree, const ProfileView& other_view,
+                                    const CallTree& other);
 
 }  // namespace hbmscope

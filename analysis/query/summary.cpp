@@ -1,9 +1,14 @@
 #include "analysis/query/summary.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "analysis/model/clamped.h"
+#include "analysis/units/ascii.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope {
@@ -115,11 +120,101 @@ std::vector<SeriesPoint> compute_series(const std::vector<ProfileView>& views) {
   std::vector<SeriesPoint> points;
   for (const ProfileView& view : views) {
     const std::vector<std::string>& files = view.profile->files;
-    points.push_back(
-        {files.empty() ? "" : files.front(), view.profile->time_ns, view.selected, compute_groups(view, "device")});
+    points.push_back({files.empty() ? "" : files.front(), view.profile->time_ns, view.selected,
+                      compute_groups(view, "device"), compute_user_code(view)});
   }
   sort_series(points);
   return points;
+}
+
+namespace {
+
+// "train.py:77"
+std::string name_of_line(const UserCodeRow& row) {
+  if (row.has_no_user_code()) return std::string(row.label());
+  std::string name = row.frame.function + " " + file_title(row.frame.file);
+  if (row.frame.line > 0) name += fmt::format(":{}", row.frame.line);
+  return name;
+}
+
+// The numbers of the file's name, and the rest of it.
+std::pair<std::vector<std::uint64_t>, std::string> split_numbers(std::string_view path) {
+  std::pair<std::vector<std::uint64_t>, std::string> split;
+  for (const char c : path.substr(path.find_last_of("/\\") + 1)) {
+    const bool goes_on = split.second.ends_with('#');
+    if (!is_digit(c)) {
+      split.second += c;
+      continue;
+    }
+    if (!goes_on) split.first.push_back(0);
+    if (!goes_on) split.second += '#';
+    split.first.back() = split.first.back() * 10 + static_cast<std::uint64_t>(c - '0');
+  }
+  return split;
+}
+
+std::optional<std::uint64_t> find_steps_between(const std::vector<SeriesPoint>& points) {
+  const auto first = split_numbers(points.front().file);
+  std::optional<std::size_t> which;
+  auto before = first;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    auto now = split_numbers(points[i].file);
+    if (now.second != first.second) return std::nullopt;
+    for (std::size_t k = 0; k < now.first.size(); ++k) {
+      if (now.first[k] == before.first[k]) continue;
+      if ((which && *which != k) || now.first[k] < before.first[k]) return std::nullopt;
+      which = k;
+    }
+    before = std::move(now);
+  }
+  if (!which) return std::nullopt;
+  return before.first[*which] - first.first[*which];
+}
+
+}  // namespace
+
+SeriesGrowth compute_series_growth(const std::vector<SeriesPoint>& points) {
+  constexpr std::size_t lines_max = 7;
+  SeriesGrowth growth;
+  if (points.empty()) return growth;
+  std::map<std::string, std::vector<std::int64_t>> by_name;
+  for (std::size_t i = 0; i < points.size(); ++i)
+    for (const UserCodeRow& row : points[i].lines) {
+      auto& bytes = by_name[name_of_line(row)];
+      bytes.resize(points.size());
+      bytes[i] += row.weight.bytes;
+    }
+  for (auto& [name, bytes] : by_name) growth.lines.push_back({name, std::move(bytes)});
+  growth.bytes = clamped_difference(points.back().total.bytes, points.front().total.bytes);
+  const auto change_of = [&](const SeriesGrowth::Line& line) {
+    const std::int64_t change = clamped_difference(line.bytes.back(), line.bytes.front());
+    return growth.bytes < 0 ? -change : change;
+  };
+  const auto largest_of = [](const SeriesGrowth::Line& line) {
+    return *std::max_element(line.bytes.begin(), line.bytes.end());
+  };
+  std::stable_sort(growth.lines.begin(), growth.lines.end(), [&](const auto& a, const auto& b) {
+    return std::max(largest_of(a), change_of(a)) > std::max(largest_of(b), change_of(b));
+  });
+  for (std::size_t i = 0; i < growth.lines.size() && growth.bytes != 0; ++i)
+    if (change_of(growth.lines[i]) > 0 && growth.lines[i].name.front() != '(' &&
+        (!growth.line || change_of(growth.lines[i]) > change_of(growth.lines[*growth.line])))
+      growth.line = i;
+  // The line that changed most is shown, however small it is.
+  if (growth.line && *growth.line >= lines_max) {
+    std::swap(growth.lines[lines_max - 1], growth.lines[*growth.line]);
+    growth.line = lines_max - 1;
+  }
+  if (growth.lines.size() > lines_max + 1) {
+    SeriesGrowth::Line others{fmt::format("{} other lines", growth.lines.size() - lines_max),
+                              std::vector<std::int64_t>(points.size())};
+    for (std::size_t i = lines_max; i < growth.lines.size(); ++i)
+      for (std::size_t k = 0; k < points.size(); ++k) others.bytes[k] += growth.lines[i].bytes[k];
+    growth.lines.resize(lines_max);
+    growth.lines.push_back(std::move(others));
+  }
+  growth.steps = find_steps_between(points);
+  return growth;
 }
 
 }  // namespace hbmscope

@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/query/groups.h"
+#include "analysis/query/user_code.h"
 
 namespace hbmscope {
 
@@ -28,9 +30,25 @@ struct SeriesPoint {
   std::int64_t time_ns = 0;  // From the file's header. 0 if unknown.
   Weight total;
   std::vector<GroupRow> by_device;
+  std::vector<UserCodeRow> lines;  // Of your code, the largest first.
 };
 std::vector<SeriesPoint> compute_series(const std::vector<ProfileView>& views);
 // Sorts points that were computed one by one: by time, or unchanged if one has no time.
 void sort_series(std::vector<SeriesPoint>& points);
+
+// What changed from the first file of a series to the last one.
+struct SeriesGrowth {
+  // The lines that are largest anywhere, by name, and last the others together: their bytes in each file.
+  struct Line {
+    std::string name;  // "remember_activations train.py:77"
+    std::vector<std::int64_t> bytes;
+  };
+  std::vector<Line> lines;
+  std::int64_t bytes = 0;           // Of the totals.
+  std::optional<std::size_t> line;  // The one that changed most in the direction of the totals.
+  // Between the first file and the last one, if all names differ in one number that rises: "leak_step_010".
+  std::optional<std::uint64_t> steps;
+};
+SeriesGrowth compute_series_growth(const std::vector<SeriesPoint>& points);
 
 }  // namespace hbmscope

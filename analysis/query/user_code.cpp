@@ -76,6 +76,21 @@ class OwnerFinder {
   std::vector<bool> is_wrapper_, is_autograd_thread_, has_file_;
 };
 
+// "normal, full and 3 more", those with most bytes first.
+std::string text_from_called(const Profile& profile, const std::map<StringId, std::int64_t>& called, bool is_python) {
+  constexpr std::size_t named_max = 2;
+  std::vector<std::pair<std::int64_t, std::string>> names;
+  for (const auto& [id, bytes] : called) {
+    std::string name(profile.text(id));
+    const bool is_native = name.find_first_of("(<:") != std::string::npos;
+    if (!name.empty() && (!is_python || !is_native)) names.emplace_back(bytes, std::move(name));
+  }
+  std::stable_sort(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), named_max); ++i) text += (i == 0 ? "" : ", ") + names[i].second;
+  return names.size() > named_max ? text + " and " + std::to_string(names.size() - named_max) + " more" : text;
+}
+
 }  // namespace
 
 std::vector<UserCodeRow> compute_user_code(const ProfileView& view) {
@@ -101,15 +116,21 @@ std::vector<UserCodeRow> compute_user_code(const ProfileView& view) {
   }
   // Then by text, because several functions and locations may look the same: a closure has many code objects, and a
   // line has a location for each call in it.
-  using Key = std::tuple<StringId, StringId, std::int64_t, StringId>;
-  std::map<Key, Weight> by_text;
+  using Key = std::tuple<StringId, StringId, std::int64_t>;
+  struct Held {
+    Weight weight;
+    std::map<StringId, std::int64_t> through;  // Bytes.
+  };
+  std::map<Key, Held> by_text;
   for (const auto& [numbers, weight] : by_numbers) {
     const Line& line = profile.lines[numbers >> 32];
     const Function& function = profile.functions[row(line.function)];
     const auto through = static_cast<FunctionIndex>(numbers & 0xffffffff);
     const StringId through_name =
         through == FunctionIndex::none ? StringId::empty : profile.functions[row(through)].name;
-    by_text[{function.name, function.file, line.line, through_name}] += weight;
+    Held& held = by_text[{function.name, function.file, line.line}];
+    held.weight += weight;
+    held.through[through_name] += weight.bytes;
   }
   std::vector<UserCodeRow> rows;
   const auto add_place = [&](Place place) {
@@ -117,14 +138,14 @@ std::vector<UserCodeRow> compute_user_code(const ProfileView& view) {
     if (sum.is_used) rows.push_back({{}, {}, sum.weight, place});
   };
   add_place(Place::autograd_thread);
-  for (const auto& [key, weight] : by_text) {
-    const auto& [name, file, line, through] = key;
+  for (const auto& [key, held] : by_text) {
+    const auto& [name, file, line] = key;
     UserCodeRow& own = rows.emplace_back();
     own.frame.function = name == StringId::empty ? "<no name>" : profile.text(name);
     own.frame.file = profile.text(file);
     own.frame.line = line;
-    own.through = profile.text(through);
-    own.weight = weight;
+    own.through = text_from_called(profile, held.through, own.frame.file.ends_with(".py"));
+    own.weight = held.weight;
   }
   std::sort(rows.begin(), rows.end(), [](const UserCodeRow& a, const UserCodeRow& b) {
     if (a.weight.bytes != b.weight.bytes) return a.weight.bytes > b.weight.bytes;

@@ -16,8 +16,10 @@ struct UserCodeRow {
   // Where a row's memory was allocated. `no_stack`: before stacks were recorded, or without one.
   enum class Place : std::uint8_t { line, autograd_thread, library_only, no_stack };
 
-  Frame frame;          // By line; without a function if the place is no line.
-  std::string through;  // The library function that it called: "normal", "device_put". Empty if there is none.
+  Frame frame;  // By line; without a function if the place is no line.
+  // The library functions that it called, those with most bytes first: "normal", "device_put, full". Empty if there are
+  // none; native ones that Python called have names that say little.
+  std::string through;
   Weight weight;
   Place place = Place::line;
 

@@ -112,7 +112,7 @@ Result<Moment> find_out_of_memory(const Trace& trace, Which which) {
   const FailedRequest& found = which == Which::first ? requests.front() : requests.back();
   const FailureEvent& failure = trace.streams[found.stream].failures()[found.index];
   return moment_of_event(trace, found.stream, failure.event, failure.time_ns,
-                         which == Which::first ? "the first out-of-memory" : "the last out-of-memory");
+                         which == Which::first ? "the first failure" : "the last failure");
 }
 
 // Where the first marker of that name begins; ends are no times that somebody names.

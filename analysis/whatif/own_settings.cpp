@@ -171,7 +171,7 @@ class Finder {
     own_.device_bytes = given ? *given : recorded.value_or(0);
     own_.is_device_recorded = recorded && own_.device_bytes == *recorded;
     if (recorded && own_.device_bytes != *recorded) own_.limit_bytes.reset();  // It is that of the recorded device.
-    if (own_.device_bytes == 0 && own_.is_pytorch) find_usable();
+    if (own_.device_bytes == 0) find_usable();
     if (own_.device_bytes == 0) own_.device_bytes = otherwise;
     return own_.device_bytes > 0;
   }
@@ -195,13 +195,16 @@ class Finder {
     return std::nullopt;
   }
 
-  // PyTorch's pool doesn't depend on the device's size, only on what it can have of it: at a failure that is known.
+  // A pool depends on what it can have of the device, and at a failure that is known. JAX's limit is a share of all of
+  // the device: from the least that there is, a share is the least that the pool may have.
   void find_usable() {
     const auto found = find_pool_and_free();
     if (!found) return;
     own_.device_bytes = clamped_sum(found->first, found->second);
-    own_.is_device_recorded = own_.is_outside_known = true;
-    own_.notes.emplace_back("the device's size is what the pool had at a failure, and what was free then");
+    own_.is_device_recorded = own_.is_outside_known = own_.is_device_at_least = true;
+    own_.notes.push_back(
+        fmt::format("the device has at least {}: at a failure the pool had {}, and {} was free outside of it",
+                    text_from_bytes(own_.device_bytes), text_from_bytes(found->first), text_from_bytes(found->second)));
   }
 
   // At a failure the driver said what was left. Otherwise what was allocated outside of pools is the least there was.

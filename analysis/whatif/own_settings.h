@@ -29,6 +29,7 @@ struct OwnSettings {
   std::vector<allocator::Setting> settings;
   std::uint64_t device_bytes = 0;   // The device's total memory.
   bool is_device_recorded = false;  // False: it was given, and may be another one.
+  bool is_device_at_least = false;  // Its size follows from a failure: the pool and what was free outside of it.
   // xla_gpu's, as reported, or the size of a pool that was claimed at once: a program may have set it otherwise than
   // by variables. Absent if it follows from these.
   std::optional<std::uint64_t> limit_bytes;

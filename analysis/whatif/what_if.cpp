@@ -160,6 +160,12 @@ std::string_view text_from_fits(const WhatIfRow& row) {
   return row.fits() ? "yes" : "no";
 }
 
+void put_fitting_first(std::vector<WhatIfRow>& rows) {
+  std::stable_partition(rows.begin(), rows.end(),
+                        [](const WhatIfRow& row) { return row.scenario.is_own || row.fits(); });
+  std::stable_partition(rows.begin(), rows.end(), [](const WhatIfRow& row) { return row.scenario.is_own; });
+}
+
 std::string_view text_from_confidence(Confidence confidence) {
   switch (confidence) {
     case Confidence::exact: return "exact";
@@ -172,7 +178,8 @@ std::string_view text_from_confidence(Confidence confidence) {
 std::string text_from_own_settings(const OwnSettings& own) {
   std::string text = own.is_pytorch ? "PyTorch's allocator" : fmt::format("XLA's allocator ({})", own.version);
   if (!own.package.empty()) text += fmt::format(", {}", own.package);
-  text += fmt::format(", on a device of {}", text_from_bytes(own.device_bytes));
+  text += fmt::format(", on a device of {}{}", own.is_device_at_least ? "at least " : "",
+                      text_from_bytes(own.device_bytes));
   if (own.outside_bytes > 0)
     text += fmt::format(", of which {} {}outside the pool", text_from_bytes(own.outside_bytes),
                         own.is_outside_known ? "was " : "or more was ");
@@ -188,6 +195,12 @@ std::string text_from_check(const WhatIfSource& source) {
                      source.differs ? "The replay differs from the recording, so its figures are approximate"
                                     : "The replay could not be compared with the recording",
                      source.check_fault);
+}
+
+std::string sentence_from_note(std::string_view note) {
+  std::string text(note);
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text.ends_with('.') ? text : text + ".";
 }
 
 WhatIfChoice choice_of_heap(const Trace& trace, HeapKey heap) {

@@ -60,6 +60,9 @@ Result<WhatIfSource> find_what_if_source(const Trace& trace, const WhatIfChoice&
 std::string text_from_own_settings(const OwnSettings& own);
 std::string text_from_check(const WhatIfSource& source);
 
+// A note of the settings as a sentence: "Which allocator the job had is not recorded; JAX's is assumed."
+std::string sentence_from_note(std::string_view note);
+
 enum class WhatIfVerdict : std::uint8_t { fits, does_not_fit, not_reproduced };
 std::string_view text_from_verdict(WhatIfVerdict verdict);  // "fits", "does_not_fit"
 
@@ -74,6 +77,8 @@ struct WhatIfRow {
   bool fits() const { return verdict == WhatIfVerdict::fits; }
 };
 std::string_view text_from_fits(const WhatIfRow& row);  // "yes", "no", "not reproduced"
+// As recorded, then what fits, then the rest, each in the order of before.
+void put_fitting_first(std::vector<WhatIfRow>& rows);
 
 // With more events, replays under many settings take too long for an answer that somebody waits for.
 inline constexpr std::uint64_t quick_events_max = 5'000'000;

@@ -318,8 +318,8 @@ def make_server(program, allow_run, fleet_python):
     async def explain(file: File, failure: Annotated[Literal["first", "last"], Field(description="Which failed request")] = "first") -> str:
         """Why a request for memory failed: the verdict, its evidence, what would help, and how each advice was proved.
 
-        proof: "replayed" means that all requests up to the one that failed are served with this change; "computed" follows
-        from the figures; "rule" may not be enough.
+        proof: "replayed" means that all requests up to the one that failed were played with this change, and fits says
+        whether they are served; "computed" follows from the figures; "rule" may not be enough.
         """
         words = ["explain", absolute(file), *options(failure=None if failure == "first" else failure)]
         return explained(await program.brief(*words))

@@ -209,7 +209,9 @@ class AgentTest(unittest.IsolatedAsyncioTestCase):
             self.assertEqual((found["is_reproduced"], found["is_checked"]), (False, False))
             self.assertFalse(any("fits" in row for row in found["rows"] if isinstance(row, dict)), "it is unknown")
             self.assertEqual(found["rows"][0]["verdict"], "not_reproduced")
-            self.assertIn("the memory of the device is unknown", await agent.refusal("whatif", file=FRAGMENTS))
+            found = await agent.ask("whatif", file=FRAGMENTS)
+            self.assertIn("the device has at least 24.0 GiB", " ".join(found["notes"]))
+            self.assertTrue(found["rows"][1]["fits"], "what fits comes first, after the job's own settings")
 
     async def test_tpu_workloads(self):
         async with Agent() as agent:

@@ -100,6 +100,43 @@ TEST(CallTree, a_run_of_library_frames_is_its_outermost_frame_in_both_directions
   EXPECT_EQ(names(TreeDirection::callers), "execute;callback;device_put;main");
 }
 
+TEST(CallTree, folded_has_no_calls_of_modules_between_modules) {
+  constexpr const char* calls =
+      "_wrapped_call_impl@/v/site-packages/torch/nn/modules/module.py:9;"
+      "_call_impl@/v/site-packages/torch/nn/modules/module.py:19;";
+  const ProfileView view = view_of(ProfileBuilder().sample(
+      std::string("main@train.py:1;") + calls + "forward@net.py:2;" + calls +
+          "forward@/v/site-packages/torch/nn/modules/linear.py:3;linear@/v/site-packages/torch/functional.py:4",
+      8));
+  for (const bool folds : {false, true}) {
+    const CallTree tree = *compute_call_tree(view, TreeDirection::callees, folds);
+    std::vector<std::string> path;
+    for (const FrameIndex frame : tree.path(static_cast<std::uint32_t>(tree.nodes.size() - 1)))
+      path.push_back(view.frames[row(frame)].function);
+    const auto expected =
+        folds
+            ? std::vector<std::string>{"main", "forward", "forward"}
+            : std::vector<std::string>{
+                  "main",  "_wrapped_call_impl", "_call_impl", "forward", "_wrapped_call_impl", "_call_impl", "forward",
+                  "linear"};
+    EXPECT_EQ(path, expected);
+  }
+}
+
+TEST(CallTree, finds_what_another_one_has_of_the_same_paths) {
+  const ProfileView before = view_of(ProfileBuilder().sample("main@/a/t.py:1;keep@/a/t.py:7", 10).sample("gone", 4));
+  const ProfileView now =
+      view_of(ProfileBuilder().sample("main@/b/t.py:1;keep@/b/t.py:9", 30).sample("main@/b/t.py:1;fresh@/b/t.py:8", 5));
+  const CallTree tree = *compute_call_tree(now, TreeDirection::callees);
+  const auto same = find_same_paths(now, tree, before, *compute_call_tree(before, TreeDirection::callees));
+  std::map<std::string, std::int64_t> bytes;
+  for (std::uint32_t node = 1; node < tree.nodes.size(); ++node)
+    bytes[now.frames[row(tree.nodes[node].frame)].function] = same[node].bytes;
+  EXPECT_EQ(same[0].bytes, 14) << "all";
+  EXPECT_EQ(bytes, (std::map<std::string, std::int64_t>{{"main", 10}, {"keep", 10}, {"fresh", 0}}))
+      << "whatever the folder, and the line of a function";
+}
+
 TEST(CallTree, stops_when_cancelled) {
   const std::atomic<bool> cancelled = true;
   EXPECT_FALSE(compute_call_tree(view_of(random_profile(1)), TreeDirection::callees, false, &cancelled));

@@ -1,5 +1,7 @@
 #include "analysis/query/summary.h"
 
+#include "analysis/answers/series.h"
+
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -79,6 +81,49 @@ TEST(Series, is_in_the_order_of_time_if_all_have_one) {
   EXPECT_EQ(points[0].total.bytes, 2);
   views.push_back(view_of(ProfileBuilder().name("d")));
   EXPECT_EQ(order_of(compute_series(views)), "abcd") << "else as given";
+}
+
+TEST(Series, names_the_line_that_grew_and_by_how_much_a_step) {
+  const auto views_of = [](const std::vector<std::pair<const char*, int>>& files) {
+    std::vector<ProfileView> views;
+    for (const auto& [name, bytes] : files)
+      views.push_back(
+          view_of(ProfileBuilder().name(name).sample("keep@train.py:7", bytes).sample("w@train.py:2", 400)));
+    return compute_series(views);
+  };
+  const auto points = views_of({{"/a/step_10.prof", 100}, {"/a/step_20.prof", 200}, {"/a/step_40.prof", 400}});
+  const SeriesGrowth growth = compute_series_growth(points);
+  EXPECT_EQ(growth.bytes, 300);
+  ASSERT_TRUE(growth.line);
+  EXPECT_EQ(growth.lines[*growth.line].name, "keep train.py:7");
+  EXPECT_EQ(growth.lines[*growth.line].bytes, (std::vector<std::int64_t>{100, 200, 400}));
+  EXPECT_EQ(growth.steps, 30U);
+  EXPECT_EQ(headline_of_series(points, growth, "bytes"), "3 profiles: +300 B, keep train.py:7, 10 B a step");
+  const auto unnumbered = views_of({{"a.prof", 100}, {"b.prof", 200}});
+  EXPECT_EQ(headline_of_series(unnumbered, compute_series_growth(unnumbered), "bytes"),
+            "2 profiles: +100 B, keep train.py:7");
+  const auto equal = views_of({{"a.prof", 100}, {"b.prof", 100}});
+  EXPECT_EQ(headline_of_series(equal, compute_series_growth(equal), "bytes"),
+            "2 profiles: 500 B in the first and in the last");
+  EXPECT_EQ(headline_of_series({}, {}, "bytes"), "");
+}
+
+TEST(Series, shows_the_line_that_grew_however_small_it_is) {
+  std::vector<ProfileView> views;
+  for (const int bytes : {1, 2}) {
+    ProfileBuilder builder;
+    builder.sample("keep@train.py:7", bytes);
+    for (int line = 20; line < 40; ++line) builder.sample("w@train.py:" + std::to_string(line), 100);
+    views.push_back(view_of(builder));
+  }
+  const SeriesGrowth growth = compute_series_growth(compute_series(views));
+  ASSERT_TRUE(growth.line);
+  EXPECT_EQ(growth.lines[*growth.line].name, "keep train.py:7");
+  ASSERT_EQ(growth.lines.size(), 8U);
+  EXPECT_EQ(growth.lines.back().name, "14 other lines");
+  std::int64_t sum = 0;
+  for (const auto& line : growth.lines) sum += line.bytes.back();
+  EXPECT_EQ(sum, 2002);
 }
 
 }  // namespace

@@ -21,17 +21,30 @@ TEST(UserCode, each_stack_counts_at_its_innermost_own_line) {
   builder.sample(put, 1000);
   builder.sample("", 5000);
   const std::vector<UserCodeRow> rows = compute_user_code(view_of(builder));
-  ASSERT_EQ(rows.size(), 5U);
+  ASSERT_EQ(rows.size(), 4U);
   EXPECT_EQ(rows[0].frame.function, "load");
   EXPECT_EQ(rows[0].frame.line, 12);
   EXPECT_EQ(rows[0].through, "device_put") << "the outermost library function below it";
   EXPECT_EQ(rows[1].frame.line, 60);
-  EXPECT_EQ(rows[2].through, "");
-  EXPECT_TRUE(rows[3].has_no_user_code()) << "last, though it is the largest";
-  EXPECT_EQ(rows[3].weight.bytes, 1000);
-  EXPECT_EQ(rows[3].place, UserCodeRow::Place::library_only);
-  EXPECT_EQ(rows[4].place, UserCodeRow::Place::no_stack);
-  EXPECT_EQ(rows[4].weight.bytes, 5000);
+  EXPECT_EQ(rows[1].weight.bytes, 11) << "a line is one row, whatever it calls";
+  EXPECT_EQ(rows[1].through, "device_put");
+  EXPECT_TRUE(rows[2].has_no_user_code()) << "last, though it is the largest";
+  EXPECT_EQ(rows[2].weight.bytes, 1000);
+  EXPECT_EQ(rows[2].place, UserCodeRow::Place::library_only);
+  EXPECT_EQ(rows[3].place, UserCodeRow::Place::no_stack);
+  EXPECT_EQ(rows[3].weight.bytes, 5000);
+}
+
+TEST(UserCode, names_what_a_line_calls_the_largest_first_and_no_native_templates) {
+  ProfileBuilder builder;
+  for (const auto& [name, bytes] : {std::pair("normal", 5), std::pair("full", 70), std::pair("zeros", 1)})
+    builder.sample("step@train.py:9;" + std::string(name) + "@/v/site-packages/jax/api.py:9", bytes);
+  builder.sample("load@train.py:3;_object* torch::TypeError_to_NotImplemented_<&f>(_object*)@??:0", 3);
+  const std::vector<UserCodeRow> rows = compute_user_code(view_of(builder));
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].weight.bytes, 76);
+  EXPECT_EQ(rows[0].through, "full, normal and 1 more");
+  EXPECT_EQ(rows[1].through, "");
 }
 
 TEST(UserCode, what_it_calls_is_not_the_interpreters_own) {

@@ -172,6 +172,37 @@ TEST(WhatIf, the_device_must_be_known) {
   EXPECT_TRUE(find_what_if_source(trace, {std::nullopt, std::nullopt, device_bytes}));
 }
 
+// 18 GiB of the pool and 6 GiB that was free outside of it: the device has 24 GiB at least.
+TEST(WhatIf, a_failure_says_how_much_memory_the_device_has_at_least) {
+  const auto opened = read_source(HBMSCOPE_SAMPLES "/fragments.hbm", {});
+  ASSERT_TRUE(opened);
+  const Trace& trace = *opened->trace;
+  const WhatIfSource source = source_of(trace);
+  EXPECT_EQ(source.own.device_bytes, 24 * gib);
+  EXPECT_TRUE(source.own.is_device_at_least);
+  EXPECT_NE(text_from_own_settings(source.own).find("on a device of at least 24.0 GiB"), std::string::npos);
+  PassControl control;
+  auto rows = run_what_if(source, usual_scenarios(source.own), control);
+  put_fitting_first(rows);
+  ASSERT_GT(rows.size(), 3U);
+  EXPECT_TRUE(rows[0].scenario.is_own);
+  EXPECT_EQ(rows[0].verdict, WhatIfVerdict::does_not_fit) << "as it was";
+  EXPECT_TRUE(rows[1].fits());
+  EXPECT_TRUE(std::is_partitioned(rows.begin() + 1, rows.end(), [](const WhatIfRow& row) { return row.fits(); }));
+  // The same replays are what explain advises.
+  const Diagnosis found = diagnose(trace, find_failed_requests(trace).front(), Depth::full);
+  ASSERT_FALSE(found.advice.empty());
+  EXPECT_EQ(found.advice.front().key, "fraction") << "the cheapest first";
+  EXPECT_EQ(mark_of(found.advice.front()), "fits, replayed");
+  for (const Advice& one : found.advice)
+    if (!one.words.empty()) EXPECT_TRUE(one.fits) << one.change;
+}
+
+TEST(WhatIf, notes_are_sentences) {
+  EXPECT_EQ(sentence_from_note("which allocator it was is unknown"), "Which allocator it was is unknown.");
+  EXPECT_EQ(sentence_from_note("JAX's is assumed."), "JAX's is assumed.");
+}
+
 // Advice that is proved: the lowest fraction under which a replay serves the request that failed, and no lower one.
 TEST(Proof, names_the_lowest_fraction_that_serves_the_request) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
@@ -196,7 +227,7 @@ TEST(Proof, names_the_lowest_fraction_that_serves_the_request) {
   }
 }
 
-TEST(Proof, withdraws_what_a_replay_refutes) {
+TEST(Proof, puts_what_a_replay_refutes_last_and_says_so) {
   // One request is larger than the device: no setting helps.
   auto requests = random_requests(9, 40 * gib, 50);
   allocator::Operation large;
@@ -208,7 +239,10 @@ TEST(Proof, withdraws_what_a_replay_refutes) {
   const auto failed = find_failed_requests(trace);
   ASSERT_EQ(failed.size(), 1U);
   const Diagnosis diagnosis = diagnose(trace, failed.front(), Depth::full);
-  for (const Advice& one : diagnosis.advice) EXPECT_TRUE(one.words.empty()) << one.change;
+  EXPECT_TRUE(std::is_partitioned(diagnosis.advice.begin(), diagnosis.advice.end(),
+                                  [](const Advice& one) { return one.words.empty(); }));
+  for (const Advice& one : diagnosis.advice)
+    if (!one.words.empty()) EXPECT_EQ(mark_of(one), "does not fit, replayed") << one.change;
 }
 
 // Removing the requests by hand, and playing the rest, gives the same.

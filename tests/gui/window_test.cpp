@@ -231,8 +231,8 @@ TEST_F(Window, totals_of_several_files_are_a_series) {
     EXPECT_EQ(state().ready_sources(), 2U);
     show(hand, ImGuiKey_7);
     ASSERT_EQ(state().answers().series.state, AnswerState::ready);
-    ASSERT_EQ(state().answers().series.value->size(), 2U);
-    EXPECT_EQ(state().answers().series.value->at(1).total.bytes, 1152 * profile_mib);
+    ASSERT_EQ(state().answers().series.value->points.size(), 2U);
+    EXPECT_EQ(state().answers().series.value->points.at(1).total.bytes, 1152 * profile_mib);
   });
   take_picture("totals");
 }

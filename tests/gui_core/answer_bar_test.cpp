@@ -91,7 +91,7 @@ TEST_F(AnswerBarTest, of_a_failure_it_is_the_cause_with_its_figures_and_what_to_
   EXPECT_EQ((std::vector<std::string>{"requested 30.0 MiB", "free 40.0 MiB", "largest free block 20.0 MiB",
                                       "top: forward train.py:10 60.0 MiB (100 %)"}),
             words_of(bar().chips));
-  EXPECT_EQ((std::vector<std::string>{"What would help", "Why not enough"}), words_of(bar().buttons))
+  EXPECT_EQ((std::vector<std::string>{"What would help", "Show fragmentation"}), words_of(bar().buttons))
       << "it is open at the failure";
   EXPECT_TRUE(bar().chips[2].command) << "the block can be selected, since its time is shown";
   give(Command(command::set_moment, "start"));
@@ -127,6 +127,57 @@ TEST_F(AnswerBarTest, a_recording_that_was_cut_off_says_so_instead_of_no_failure
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 8);
   give(Command(command::open_paths, {path}));
   EXPECT_EQ("The recording is incomplete: what came after its end is unknown.", bar().sentence);
+}
+
+TEST_F(AnswerBarTest, of_a_leak_it_names_the_variable_and_leads_to_the_steps) {
+  test::SmallTrace trace;
+  trace.region(0x1000000, 100 * mib);
+  for (std::uint64_t step = 0; step < 12; ++step) {
+    trace.mark("step");
+    const std::uint64_t event = trace.trace().streams[0].end_position();
+    trace.alloc(0x1000000 + step * mib, mib, "keep");
+    trace.say_of(event, "name", "history[" + std::to_string(step) + "]");
+    trace.say_of(event, "held by", "global of train.py");
+  }
+  open(trace);
+  ASSERT_FALSE(bar().links.empty()) << bar().sentence;
+  const AnswerChip leak = bar().links.front();
+  EXPECT_EQ("Leaks 1.00 MiB a step in history (train.py:10).", leak.words);
+  ASSERT_EQ("grows 1.00 MiB a step: keep train.py:10", bar().chips.front().words);
+  push(bar().chips.front(), app_->commands());
+  settle();
+  EXPECT_EQ(ViewKind::range, app_->state().position().view) << "the chip leads to the steps, too";
+  push(leak, app_->commands());
+  settle();
+  const ViewPosition& position = app_->state().position();
+  EXPECT_EQ(ViewKind::range, position.view);
+  EXPECT_FALSE(position.range.empty());
+  EXPECT_EQ("keep", position.selection.function);
+  EXPECT_EQ(10, position.selection.line);
+}
+
+TEST_F(AnswerBarTest, of_a_failure_that_replays_it_has_the_settings_that_fit) {
+  give(Command(command::open_paths, {HBMSCOPE_SAMPLES "/fragments.hbm"}));
+  EXPECT_TRUE(bar().links.empty()) << "nothing is replayed until it is asked for";
+  ask_for_answer_bar(app_->state(), app_->commands());
+  settle();
+  ASSERT_FALSE(bar().links.empty());
+  const AnswerChip& fraction = bar().links.front();
+  EXPECT_TRUE(fraction.words.starts_with("XLA_PYTHON_CLIENT_MEM_FRACTION=0.")) << fraction.words;
+  EXPECT_TRUE(fraction.words.ends_with(" fits, replayed")) << fraction.words;
+  push(fraction, app_->commands());
+  settle();
+  EXPECT_EQ(fraction.words, app_->state().window.clipboard + " fits, replayed");
+}
+
+TEST_F(AnswerBarTest, of_a_series_of_profiles_it_says_what_grew) {
+  std::vector<std::string> paths;
+  for (const char* step : {"010", "050", "200"})
+    paths.push_back(std::string(HBMSCOPE_SAMPLES "/leak_step_") + step + ".pprof.gz");
+  give(Command(command::open_paths, paths));
+  ask_for_answer_bar(app_->state(), app_->commands());
+  settle();
+  EXPECT_EQ("3 profiles: +95.0 MiB, remember_activations train.py:77, 512 KiB a step", bar().title);
 }
 
 TEST_F(AnswerBarTest, a_failure_of_another_heap_is_what_it_speaks_of) {

@@ -205,7 +205,7 @@ TEST_F(AppTest, a_folder_opens_as_a_series_and_totals_are_of_every_file) {
   give(command::open_folder_path, std::string(HBMSCOPE_SAMPLES));
   ask_all();
   ASSERT_EQ(state().answers().series.state, AnswerState::ready);
-  EXPECT_EQ(state().answers().series.value->size(), state().ready_sources());
+  EXPECT_EQ(state().answers().series.value->points.size(), state().ready_sources());
   EXPECT_GE(state().ready_sources(), 7u);
 }
 

@@ -6,6 +6,8 @@
 #include "app/gui/core/copy_as_command.h"
 #include "app/gui/core/filter_text.h"
 #include "app/gui/core/heap_raster.h"
+#include "app/gui/core/no_match.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/views/heap_map/heap_minimap.h"
 #include "app/gui/views/inspector/span_detail.h"
 
@@ -92,6 +94,10 @@ TEST(HeapRaster, what_was_found_keeps_its_colour_and_the_rest_is_dimmed) {
   const auto at = [&](const std::vector<Pixel>& pixels, int row, int x, int y) {
     return pixels[static_cast<std::size_t>((row * view.pitch + y) * view.width + x)];
   };
+  const std::vector<Pixel> none = raster.draw(map, view, Theme::dark, {}, true, true);
+  EXPECT_NE(at(plain, 5, 50, 4), at(none, 5, 50, 4)) << "nothing was found";
+  EXPECT_NE(at(plain, 0, 50, 4), at(none, 0, 50, 4));
+  raster.draw(map, view, Theme::dark, hits);
   const Pixel contour = pixel_from_color(color_of(Theme::dark, Role::selection));
   EXPECT_EQ(at(plain, 5, 50, 4), at(found, 5, 50, 4)) << "inside of a hit";
   EXPECT_EQ(contour, at(found, 5, 50, 0));
@@ -361,7 +367,11 @@ TEST_F(BlocksTest, inspector_says_when_a_block_came_when_it_goes_and_what_it_bec
   EXPECT_EQ("1 µs, event 1", value(first, "When", "allocated"));
   EXPECT_EQ("4 µs, event 4", value(first, "When", "freed"));
   EXPECT_EQ("3.00 µs", value(first, "When", "lifetime"));
-  EXPECT_EQ("step  train.py:10, 2.00 MiB, at 5 µs, event 5", value(first, "When", "then"));
+  EXPECT_EQ("step  train.py:10, 2.00 MiB, at 5 µs, event 5", value(first, "When", "reused by"));
+  for (const DetailSection& section : first.sections)
+    for (const DetailLine& line : section.lines)
+      EXPECT_EQ(line.at.has_value(), line.name == "allocated" || line.name == "freed" || line.name == "reused by")
+          << line.name << ": a time of another event is a link";
   EXPECT_EQ("the end of the region", value(first, "Neighbours", "before"));
   EXPECT_EQ("10.0 MiB  free", value(first, "Neighbours", "after"));
   ASSERT_EQ(2U, first.stack.size());
@@ -371,6 +381,66 @@ TEST_F(BlocksTest, inspector_says_when_a_block_came_when_it_goes_and_what_it_bec
   EXPECT_TRUE(history_line(*answers().address.value, 0).is_now);
   give(command::select_address, PlaceToSelect{0x2400000});
   EXPECT_EQ("4.00 KiB, 0.0 % of the block", value(detail(), "Size", "rounding"));
+}
+
+TEST_F(BlocksTest, go_to_release_shows_the_time_after_the_block_was_freed_and_back_returns) {
+  give(command::set_moment, std::string("#3"));
+  give(command::go_to_release, PlaceToSelect{0x1000000, {}, HeapKey{0, 1}});
+  EXPECT_EQ("#5", position().at.text()) << "after event 4";
+  EXPECT_EQ("Free", detail().title);
+  give(CommandId::back);
+  EXPECT_EQ("#3", position().at.text());
+  give(command::go_to_release, PlaceToSelect{0x1000000 + 40 * mib, {}, HeapKey{0, 1}});
+  EXPECT_EQ("#3", position().at.text());
+  EXPECT_EQ("This block is never freed.", app_->state().window.notice);
+}
+
+std::string text_of(const std::vector<AnswerChip>& parts) {
+  std::string text;
+  for (const AnswerChip& part : parts) text += part.words;
+  return text;
+}
+
+TEST_F(BlocksTest, an_address_that_is_free_now_says_when_blocks_were_there) {
+  give(command::set_moment, std::string("#5"));
+  give(command::set_filter, std::string("0x1000000"));
+  const auto words = words_of_no_match(app_->state());
+  EXPECT_EQ("0x1000000 is free now; 2 blocks were here: the last by forward  train.py:10 until 4 µs, the next at 5 µs",
+            text_of(words));
+  give(*words.back().command);
+  EXPECT_EQ(1U, answers().blocks.value->list.rows.size()) << "the next block";
+  EXPECT_FALSE(answers().blocks.value->gone);
+  give(command::set_moment, std::string("#5"));
+  give(*words[1].command);
+  ASSERT_EQ(1U, answers().blocks.value->list.rows.size()) << "the last one, just before it was freed";
+  EXPECT_EQ(10 * mib, answers().blocks.value->facts(answers().blocks.value->list.rows[0]).block.size);
+  give(command::set_filter, std::string("0x1000000 size>1"));
+  give(command::set_moment, std::string("#5"));
+  EXPECT_EQ("Nothing in use at this time matches the filter.", text_of(words_of_no_match(app_->state())));
+}
+
+TEST_F(BlocksTest, a_block_is_named_by_what_it_holds) {
+  test::SmallTrace trace;
+  trace.region(0x1000000, 100 * mib);
+  trace.alloc(0x1000000, 10 * mib, "forward");
+  trace.alloc(0x1000000 + 10 * mib, 10 * mib, "forward");
+  trace.say_of(1, "name", "history[3]");
+  trace.say_of(1, "held by", "global of train.py");
+  trace.say_of(1, "category", "activations");
+  trace.write((home_ / "named.hbm").string());
+  give(Command(command::open_paths, {(home_ / "named.hbm").string()}));
+  const HeapMapAnswer& map = *answers().heap_map.value;
+  const BlockLabels* labels = labels_of_stream(app_->state(), *map.moment->trace, 0);
+  ASSERT_NE(nullptr, labels);
+  EXPECT_TRUE(answers().names.value->has_names);
+  const SpanText text = text_from_span(map, *map.spans.find(0x1000000), labels);
+  EXPECT_EQ("history[3]", text.title);
+  EXPECT_EQ("activations, held by global of train.py", text.lines.front());
+  const auto& slots = map.moment->state_of(map.heap).slots();
+  const Definitions& definitions = map.moment->stream(map.heap).definitions();
+  EXPECT_EQ("history[3]", name_of_block(labels, definitions, slots[map.spans.find(0x1000000)->slot]));
+  EXPECT_EQ("forward  train.py:10",
+            name_of_block(labels, definitions, slots[map.spans.find(0x1000000 + 10 * mib)->slot]));
 }
 
 TEST_F(BlocksTest, inspector_says_the_last_that_was_said_of_a_block) {
@@ -398,7 +468,7 @@ TEST_F(BlocksTest, inspector_says_since_when_a_gap_is_free_and_what_bounds_it) {
   EXPECT_EQ("Free", gap.title);
   EXPECT_EQ("38.0 MiB", value(gap, "Size", "size"));
   EXPECT_EQ("8 µs, event 8", value(gap, "When", "free since"));
-  EXPECT_EQ("a block of 10.0 MiB by backward  train.py:10", value(gap, "When", "before it"));
+  EXPECT_EQ("backward  train.py:10, 10.0 MiB", value(gap, "When", "previously"));
   EXPECT_EQ("2.00 MiB  step  train.py:10", value(gap, "Neighbours", "before"));
   EXPECT_EQ("30.0 MiB  forward  train.py:10", value(gap, "Neighbours", "after"));
   const std::string copied = text_from_table(table_from_span(gap, answers().address.value.get()));

@@ -88,8 +88,8 @@ int run_report_series(const ReportOptions& options, const ViewRequest& request) 
     const auto points = load_trace_points(*files, options);
     if (!points) return fail(points.error());
     if (*points) {
-      const Document series = describe_trace_series(
-          **points, [&](std::span<const std::uint64_t> curve, std::uint64_t highest) {
+      const Document series =
+          describe_trace_series(**points, [&](std::span<const std::uint64_t> curve, std::uint64_t highest) {
             return terminal.without_colors().curve(curve, highest);
           });
       return print_series(options, "trace", json_from_document(series)["series"],
@@ -101,8 +101,12 @@ int run_report_series(const ReportOptions& options, const ViewRequest& request) 
   if (!points) return fail(points.error());
   Document series;
   series.add(describe_series(*points));
+  Document shown;
+  const std::string headline = headline_of_series(*points, compute_series_growth(*points), unit);
+  if (!headline.empty()) shown.add(Sentence{.text = headline + ".", .tone = Tone::strong});
+  shown.add(describe_totals(*points, unit));
   return print_series(options, "pprof", json_from_document(series)["series"],
-                      text_from_table(describe_totals(*points, unit), terminal.style()));
+                      text_from_document(shown, terminal.style()));
 }
 
 }  // namespace hbmscope::cli

@@ -108,6 +108,7 @@ int run_what_if(const WhatIfOptions& options) {
   {
     const ProgressLine progress("What-if", control);
     rows = hbmscope::run_what_if(*source, std::move(*scenarios), control);
+    put_fitting_first(rows);
   }
   const Document document = describe_what_if(options.files.front(), *source, rows);
   const bool is_json = options.json || options.brief > 0;

@@ -20,7 +20,6 @@ namespace hbmscope {
 struct FreeHistory;
 struct ProfileDiff;
 struct ProfileView;
-struct SeriesPoint;
 struct SettingChange;
 namespace log {
 struct LogExcerpt;

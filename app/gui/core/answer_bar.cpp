@@ -1,11 +1,13 @@
 #include "app/gui/core/answer_bar.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "analysis/answers/dry_run.h"
 #include "analysis/answers/failure.h"
+#include "analysis/answers/series.h"
 #include "analysis/query/log_headline.h"
 #include "analysis/units/exit_text.h"
 #include "analysis/units/format.h"
@@ -39,9 +41,28 @@ void add_top(AnswerBar& bar, const Holders& holders, const std::string& when) {
 }
 
 // `is_shown`: the pictures show that time of that heap.
-void add_free(AnswerBar& bar, std::optional<std::uint64_t> free, std::optional<std::uint64_t> largest, bool is_shown) {
+// "held by history[*] 344 MiB (19 %)"
+void add_name(AnswerBar& bar, const HeadlineAnswer& answer, const std::string& when) {
+  if (!answer.largest_name || answer.holders_bytes() == 0) return;
+  const HolderRow& name = *answer.largest_name;
+  AnswerChip held =
+      chip("held by " + name.name + " " + text_from_bytes(name.bytes) + share_of(name.bytes, answer.holders_bytes()),
+           (name.holder.empty() ? "" : "A " + name.holder + ". ") + "Holds the most of what has a name, " + when +
+               ". Click for the other names.",
+           Command(command::set_view, ViewKind::top));
+  held.then.emplace_back(command::set_top_by, TopBy::name);
+  bar.chips.push_back(std::move(held));
+}
+
+// `wanted`: the request that failed, else 0.
+void add_free(AnswerBar& bar, std::optional<std::uint64_t> free, std::optional<std::uint64_t> largest, bool is_shown,
+              std::uint64_t wanted = 0) {
   if (!free) return;
-  bar.chips.push_back(chip("free " + text_from_bytes(*free), "Free in the pool, all free blocks together."));
+  std::string words = "free " + text_from_bytes(*free);
+  // "requested 8.25 GiB", "free 8.25 GiB" would contradict the failure.
+  if (wanted > *free && text_from_bytes(wanted) == text_from_bytes(*free))
+    words += ", " + text_from_bytes(wanted - *free) + " too little";
+  bar.chips.push_back(chip(std::move(words), "Free in the pool, all free blocks together."));
   if (!largest) return;
   AnswerChip one = chip("largest free block " + text_from_bytes(*largest),
                         "No request larger than this fits without growing the pool." +
@@ -50,19 +71,53 @@ void add_free(AnswerBar& bar, std::optional<std::uint64_t> free, std::optional<s
   bar.chips.push_back(std::move(one));
 }
 
-void add_growth(AnswerBar& bar, const Growth& growth) {
-  if (!growth.is_steady) return;
-  std::string words = "grows " + text_from_bytes(growth.bytes_per_step) + " a step";
-  std::string tooltip = "The median over the last " + text_from_count(growth.steps) + " steps.";
-  if (growth.survivors.empty()) {
-    bar.chips.push_back(chip(std::move(words), std::move(tooltip)));
-    return;
+// Shows the steps that were looked at, and in Range which lines keep memory of them.
+void show_steps(const HeadlineAnswer& answer, const Growth& growth, AnswerChip& chip) {
+  if (growth.first_event >= growth.last_event) return;
+  const auto at = [&](std::uint64_t event) { return MomentName(*answer.trace, answer.heap.stream, event); };
+  chip.command = Command(command::set_range, {at(growth.first_event), at(growth.last_event)});
+  chip.then.emplace_back(command::set_view, ViewKind::range);
+}
+
+// The chip, and in the sentence what keeps it: "Leaks 49.1 MiB a step in history (leaky.py:23)".
+void add_growth(AnswerBar& bar, const HeadlineAnswer& answer) {
+  const Growth* growth = answer.growth();
+  if (growth == nullptr) return;
+  const std::string amount = text_from_bytes(growth->bytes_per_step) + " a " + std::string(growth->each);
+  AnswerChip steps = chip("grows " + amount, "The median over the last " +
+                                                 text_from_count_of(growth->steps, std::string(growth->each)) +
+                                                 ". Click for what they left behind.");
+  show_steps(answer, *growth, steps);
+  if (!growth->survivors.empty()) {
+    const Holder& line = growth->survivors.front();
+    steps.words += ": " + text_from_holder(line);
+    AnswerChip leak = steps;
+    const std::string held_by = growth->held_by.substr(0, growth->held_by.find(" ("));
+    leak.words = held_by.empty() ? "Leaks " + amount + ": " + text_from_holder(line) + "."
+                                 : "Leaks " + amount + " in " + held_by + " (" + made_at(*growth) + ").";
+    leak.tooltip = text_from_growth(*growth) + ". Click to select that line everywhere, and the steps.";
+    // The range does not change the selection.
+    if (!answer.grows_by.empty()) leak.then.emplace_back(command::select_frame, answer.grows_by);
+    bar.links.push_back(std::move(leak));
+    steps.tooltip += " It also filters all views to the line.";
+    steps.then.emplace_back(command::add_filter, "own=" + where_quote(line.name));
   }
-  const Holder& line = growth.survivors.front();
-  words += ": " + text_from_holder(line);
-  tooltip += " This line keeps blocks from most of them. Click to filter all views to it.";
-  bar.chips.push_back(
-      chip(std::move(words), std::move(tooltip), Command(command::add_filter, "own=" + where_quote(line.name))));
+  bar.chips.push_back(std::move(steps));
+}
+
+// Settings that a replay proved, or refuted: "XLA_CLIENT_MEM_FRACTION=.90: fits, replayed".
+void add_settings(const AppState& state, const HeadlineAnswer& answer, AnswerBar& bar) {
+  const auto& failure = state.answers().failure;
+  const bool is_of_it = failure.state == AnswerState::ready && failure.value->heap == answer.heap &&
+                        failure.value->event == answer.failure->facts.event &&
+                        failure.value->trace->files == answer.trace->files;
+  if (!is_of_it) return;
+  constexpr std::size_t shown_max = 2;
+  for (const Advice& one : failure.value->advice) {
+    if (!one.fits || !*one.fits || bar.links.size() == shown_max) continue;
+    bar.links.push_back(chip(one.change + " " + mark_of(one), one.proof_text + " " + one.price + " Click to copy it.",
+                             Command(command::set_clipboard, one.change)));
+  }
 }
 
 bool is_at(const AppState& state, const HeadlineAnswer& answer, std::uint64_t position) {
@@ -83,13 +138,13 @@ void add_failure_buttons(const AppState& state, const HeadlineAnswer& answer, An
                                      Command(command::choose_heap, answer.heap)));
   }
   bar.buttons.push_back(chip("What would help", "Changes to paste, with their price and what a replay shows.",
-                             Command(command::set_view, ViewKind::failure)));
+                             Command(CommandId::show_remedies)));
   const bool is_fragmented = row_of(answer.failure->cause.cause).has_blockers;
   bar.buttons.push_back(
       is_fragmented
-          ? chip("Why not enough", "How the free memory is divided, and what keeps it apart.",
+          ? chip("Show fragmentation", "How the free memory is divided, and what keeps it apart.",
                  Command(command::set_view, ViewKind::fragmentation))
-          : chip("What holds it", "What was in use, by line of your code.", Command(command::set_view, ViewKind::top)));
+          : chip("Show owners", "What was in use, by line of your code.", Command(command::set_view, ViewKind::top)));
 }
 
 AnswerBar bar_of_failure(const AppState& state, const HeadlineAnswer& answer) {
@@ -103,8 +158,11 @@ AnswerBar bar_of_failure(const AppState& state, const HeadlineAnswer& answer) {
     bar.chips.push_back(chip(
         "requested " + text_from_bytes(facts.requested_bytes),
         failure.row.own_line.empty() ? "By code without a known line of yours." : "By " + failure.row.own_line + "."));
-  if (failure.growth) add_growth(bar, *failure.growth);
-  add_free(bar, failure.row.total_free_bytes, facts.largest_free_bytes, is_at(state, answer, facts.event));
+  add_growth(bar, answer);
+  add_settings(state, answer, bar);
+  add_free(bar, failure.row.total_free_bytes, facts.largest_free_bytes, is_at(state, answer, facts.event),
+           facts.requested_bytes);
+  add_name(bar, answer, "just before the failure");
   add_top(bar, failure.holders, "just before the failure");
   add_failure_buttons(state, answer, bar);
   return bar;
@@ -142,16 +200,19 @@ AnswerBar bar_of_peak(const AppState& state, const HeadlineAnswer& answer) {
   bar.sentence = text_without_failure(source);
   if (answer.peak.is_inexact) bar.sentence += " Events were lost, so the peak is not exact.";
   if (answer.outlook) {
-    bar.sentence += " " + text_from_outlook(*answer.outlook);
-    add_growth(bar, answer.outlook->growth);
+    add_growth(bar, answer);
+    if (bar.links.empty()) bar.sentence += " Memory grows: " + text_from_growth(answer.outlook->growth) + ".";
+    if (std::string left = text_from_steps_left(*answer.outlook); !left.empty())
+      bar.links.push_back(chip(std::move(left), "If everything else stays as it was."));
   }
+  add_name(bar, answer, "at the peak");
   add_top(bar, answer.holders, "at the peak");
   add_free(bar, answer.peak_free_bytes, answer.peak_largest_free_bytes, is_at(state, answer, answer.peak.position));
   if (!source.live && !is_at(state, answer, answer.peak.position))
     bar.buttons.push_back(
         chip("Go to the peak", "Shows the time at which the most memory was in use.", Command(CommandId::go_to_peak)));
   bar.buttons.push_back(
-      chip("What holds it", "What is in use, by line of your code.", Command(command::set_view, ViewKind::top)));
+      chip("Show owners", "What is in use, by line of your code.", Command(command::set_view, ViewKind::top)));
   return bar;
 }
 
@@ -166,7 +227,7 @@ AnswerBar bar_of_workload(const WorkloadAnswer& answer) {
     if (tier.capacity_bytes) words += " of " + text_from_bytes(*tier.capacity_bytes);
     bar.chips.push_back(chip(words, "Peak of this memory. " + text_from_room(tier) + "."));
   }
-  bar.buttons.push_back(chip("What would change it", "Mesh, batch, buffers and the other parameters of the workload.",
+  bar.buttons.push_back(chip("What would change this", "Mesh, batch, buffers and the other parameters of the workload.",
                              Command(command::set_view, ViewKind::tpu)));
   return bar;
 }
@@ -180,9 +241,23 @@ AnswerBar bar_of_log(const Trace& trace) {
   return bar;
 }
 
+// What changed over the open profiles. Empty if other files are open, too.
+std::string series_headline(const AppState& state, const Source& source) {
+  const auto& series = state.answers().series;
+  const bool are_profiles =
+      std::all_of(state.sources.begin(), state.sources.end(), [](const Source& one) { return !one.trace; });
+  if (!are_profiles || series.state != AnswerState::ready) return {};
+  return headline_of_series(series.value->points, series.value->growth, source.summary->unit);
+}
+
 AnswerBar bar_of_profile(const AppState& state, const Source& source) {
   AnswerBar bar;
   bar.title = source.summary->headline;
+  if (const std::string series = series_headline(state, source); !series.empty()) {
+    bar.sentence = std::exchange(bar.title, series);
+    bar.buttons.push_back(
+        chip("Show totals", "Each file, by line of your code.", Command(command::set_view, ViewKind::totals)));
+  }
   const auto& summary = state.answers().summary.value;
   if (summary && !summary->user_code.empty() && !summary->user_code.front().has_no_user_code()) {
     const UserCodeRow& top = summary->user_code.front();
@@ -211,6 +286,21 @@ AnswerBar find_answer_bar(const AppState& state) {
   if (source->trace && is_of_log(*source->trace)) return bar_of_log(*source->trace);
   if (source->summary && !source->trace) return bar_of_profile(state, *source);
   return {};
+}
+
+void ask_for_answer_bar(const AppState& state, CommandQueue& commands) {
+  commands.ask(Question::headline);
+  // Its replays may take a while; until then the sentence has no settings.
+  const auto& answer = state.answers().headline.value;
+  if (answer && answer->failure) commands.ask(Question::failure);
+  const Source* source = state.source();
+  if (source != nullptr && !source->trace && state.ready_sources() > 1) commands.ask(Question::series);
+}
+
+void push(const AnswerChip& chip, CommandQueue& commands) {
+  if (!chip.command) return;
+  commands.push(*chip.command);
+  for (const Command& next : chip.then) commands.push(next);
 }
 
 }  // namespace hbmscope::gui

@@ -36,6 +36,7 @@
 #include "app/gui/core/event_table.h"
 #include "app/gui/core/filter_values.h"
 #include "app/gui/core/frame_detail.h"
+#include "app/gui/core/frame_key.h"
 #include "app/gui/core/heap_spans.h"
 #include "app/gui/core/source_listing.h"
 #include "app/gui/core/stack_blocks.h"
@@ -58,6 +59,7 @@ struct SummaryAnswer {
   std::vector<UserCodeRow> user_code;  // By the code that allocated it, largest first.
   // For a trace; empty if the job did not say.
   std::vector<CategoryRow> categories;
+  std::vector<HolderRow> names;            // By what holds it; empty if the job did not say.
   std::shared_ptr<const Document> tables;  // What holds the memory.
 };
 struct TreeAnswer {
@@ -69,6 +71,8 @@ struct FlameAnswer {
   std::shared_ptr<const ProfileView> view;
   CallTree tree;
   FlameLayout layout;
+  // By node: what the baseline, or the pinned time, has of the same path. Empty: nothing is compared.
+  std::vector<Weight> before;
 };
 struct SearchAnswer {
   std::shared_ptr<const FlameAnswer> flame;  // `search.hit` refers to its nodes.
@@ -83,6 +87,18 @@ struct HeapMapAnswer {
   std::shared_ptr<const HeapExtent> extent;  // Of the heap in `moment->trace`.
   HeapSpans spans;
   std::optional<DriverPools> driver_pools;
+};
+
+// What the job said of its blocks: names, holders, categories.
+struct NamesAnswer {
+  std::shared_ptr<const Trace> trace;
+  std::vector<BlockLabels> labels;  // By stream.
+  bool has_names = false, has_categories = false;
+};
+
+struct SeriesAnswer {
+  std::vector<SeriesPoint> points;
+  SeriesGrowth growth;
 };
 
 struct RangeAnswer {
@@ -114,6 +130,7 @@ struct FailureAnswer {
   std::optional<std::uint64_t> log_line;  // From 1. A heap that comes from a log has no earlier events.
   std::optional<FreeBlocks> free;         // Free memory just before the failure.
   std::shared_ptr<const Document> document;
+  std::vector<Advice> advice;
   // The failure's number, from 1, and the count of out-of-memory failures of this heap.
   std::size_t number = 0, of = 0;
 };
@@ -130,7 +147,15 @@ struct HeadlineAnswer {
   std::uint64_t peak_pool_bytes = 0;  // 0: unknown.
   std::optional<std::uint64_t> peak_free_bytes, peak_largest_free_bytes;
   Holders holders;
-  std::optional<Outlook> outlook;  // Absent: it does not grow steadily.
+  std::optional<Outlook> outlook;         // Absent: it does not grow steadily.
+  std::optional<HolderRow> largest_name;  // What the job named and holds most, at that time.
+  FrameKey grows_by;                      // The line that keeps the most of what is left by steps. Empty: unknown.
+
+  std::uint64_t holders_bytes() const { return failure ? failure->holders.bytes : holders.bytes; }
+  const Growth* growth() const {
+    const Growth* one = failure && failure->growth ? &*failure->growth : outlook ? &outlook->growth : nullptr;
+    return one != nullptr && one->is_steady ? one : nullptr;
+  }
 };
 // The requests to the heap's device, replayed under the settings that people try, and under those that were typed.
 struct WhatIfAnswer {

@@ -70,6 +70,10 @@ void set_view_named(AppParts& parts, const std::string& name) {
   else
     parts.state.window.notice = "There is no view \"" + name + "\". Known views: " + view_keys() + ".";
 }
+void show_remedies(AppParts& parts) {
+  show_view(parts.state, ViewKind::failure);
+  ++parts.state.window.remedies_serial;
+}
 void note_view(AppParts& parts, const ViewKind& kind) { gui::note_view(parts.state, kind); }
 void next_view(AppParts& parts) { step_view(parts.state); }
 void back(AppParts& parts) { go(parts.state, parts.state.context().back, parts.state.context().forward); }

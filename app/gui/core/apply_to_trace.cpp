@@ -239,6 +239,10 @@ void select_address(AppParts& parts, const PlaceToSelect& place) {
   position.log_line.reset();
   position.cell = place.cell;
 }
+void go_to_release(AppParts& parts, const PlaceToSelect& place) {
+  select_address(parts, place);
+  parts.state.context().notes.wanted_release = place.address;
+}
 // clang-format on
 
 }  // namespace apply

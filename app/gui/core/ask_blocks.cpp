@@ -5,6 +5,7 @@
 #include "analysis/query/block_find.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/core/filter_text.h"
+#include "app/gui/core/no_match.h"
 #include "app/gui/core/questions.h"
 
 namespace hbmscope::gui {
@@ -77,21 +78,48 @@ void ask_list(Answering& asking, Answer<BlocksAnswer> Answers::*member, const Bl
   const Answer<LiveAnswer>& live = asking.answers().live_blocks;
   if (shown == nullptr || live.state != AnswerState::ready || live.value->moment != shown) return;
   const bool looks_for = !query.where.empty();
+  const HeapKey heap = choose_heap(*shown->trace, asking.position().heap);
   asking.ask(
       member,
       {asking.position().source, BlocksOptions{query, looks_for, live.value->live.knows_ends}, asking.position().at},
-      [live = live.value, query, looks_for](Work& work) -> Computed<BlocksAnswer> {
+      [live = live.value, query, looks_for, heap](Work& work) -> Computed<BlocksAnswer> {
         const TraceMoment& moment = *live->moment;
         auto list = compute_block_list(*moment.trace, moment.states, live->live, query, &work.cancelled);
         if (!list) return Failure(list.error());
         auto answer = std::make_shared<BlocksAnswer>(BlocksAnswer{live, query, std::move(*list), {}});
         if (looks_for) answer->hits = hits_of(*answer);
+        if (looks_for && answer->list.rows.empty() && !find_gone_blocks(moment, query, heap, answer->gone, &work))
+          return Failure(cancelled_error());
         const std::size_t bytes = 4096 + answer->list.rows.size() * (looks_for ? 20 : 4);
         return {std::move(answer), bytes};
       });
 }
 
 }  // namespace
+
+// A growing trace says more with time; what was said of an allocation stays.
+void ask_names(Answering& asking) {
+  const Source* source = asking.state().source();
+  if (source == nullptr || !source->trace) return;
+  std::uint64_t events = 0;
+  for (const Stream& stream : source->trace->streams) events += stream.end_position();
+  const auto& known = asking.answers().names;
+  if (source->live && known.value && known.key.source == source->id)
+    if (const auto* asked = known.key.options.as<std::uint64_t>(); asked != nullptr && events < *asked + *asked / 4)
+      return;
+  asking.ask(&Answers::names, {source->id, events}, [trace = source->trace](Work&) -> Computed<NamesAnswer> {
+    auto answer = std::make_shared<NamesAnswer>();
+    answer->trace = trace;
+    answer->labels = labels_of(*trace);
+    std::size_t attributes = 0;
+    for (std::size_t i = 0; i < trace->streams.size(); ++i) {
+      attributes += trace->streams[i].attributes().rows().size();
+      answer->has_names |= answer->labels[i].has_names();
+      answer->has_categories |= answer->labels[i].has_categories();
+    }
+    return {std::move(answer), 4096 + attributes * 64};
+  });
+}
 
 void ask_blocks(Answering& asking) {
   ask_list(asking, &Answers::blocks, block_query(asking.state()));

@@ -354,6 +354,7 @@ void ask_failure(Answering& asking) {
                if (Document verdict = describe_recorded_verdict(*trace); !verdict.parts.empty())
                  document.parts.insert(document.parts.begin(), Part{std::move(verdict)});
                answer->document = std::make_shared<const Document>(std::move(document));
+               answer->advice = diagnosis.advice;
                const std::size_t blocks = diagnosis.facts.place ? diagnosis.facts.place->blocks.size() : 0;
                return {std::move(answer), free_blocks_max * sizeof(AddressRange) + blocks * sizeof(LiveBlock)};
              });

@@ -97,19 +97,23 @@ void ask_series(Answering& asking, const AnswerKey& base) {
   key.options = std::move(ids);
   // The samples that pass a filter of blocks are those of one trace.
   key.request.kept = nullptr;
-  asking.ask(
-      &Answers::series, key,
-      [profiles, request = key.request](const std::atomic<bool>& cancelled) -> Computed<std::vector<SeriesPoint>> {
-        std::vector<ProfileView> views;
-        for (const auto& profile : profiles) {
-          if (cancelled) return Failure(cancelled_error());
-          auto view = make_view(profile, request);
-          if (!view) return Failure(view.error());
-          views.push_back(std::move(*view));
-        }
-        auto series = std::make_shared<const std::vector<SeriesPoint>>(compute_series(views));
-        return {series, series->size() * 1024};
-      });
+  asking.ask(&Answers::series, key,
+             [profiles, request = key.request](const std::atomic<bool>& cancelled) -> Computed<SeriesAnswer> {
+               std::vector<ProfileView> views;
+               for (const auto& profile : profiles) {
+                 if (cancelled) return Failure(cancelled_error());
+                 auto view = make_view(profile, request);
+                 if (!view) return Failure(view.error());
+                 views.push_back(std::move(*view));
+               }
+               auto series = std::make_shared<SeriesAnswer>();
+               series->points = compute_series(views);
+               series->growth = compute_series_growth(series->points);
+               std::size_t bytes = series->points.size() * 1024;
+               for (const SeriesPoint& point : series->points)
+                 bytes += point.lines.size() * (sizeof(UserCodeRow) + 128);
+               return {std::move(series), bytes};
+             });
 }
 
 void ask_log_lines(Answering& asking) {

@@ -32,6 +32,14 @@ std::string name_of_heap(const Trace& trace, HeapKey key) {
   return {};
 }
 
+// What the job named and holds most of the heap.
+std::optional<HolderRow> find_largest_name(const Trace& trace, const std::vector<StreamState>& states, HeapKey heap) {
+  auto rows = compute_holder_rows(trace, states, [heap](std::size_t stream, const LiveBlock& block) {
+    return stream == heap.stream && block.heap == heap.heap;
+  });
+  return rows.empty() ? std::nullopt : std::optional(std::move(rows.front()));
+}
+
 void describe_peak(const Trace& trace, HeadlineAnswer& answer) {
   const HeapKey heap = answer.heap;
   const Stream& stream = trace.streams[heap.stream];
@@ -46,7 +54,19 @@ void describe_peak(const Trace& trace, HeadlineAnswer& answer) {
   answer.peak_free_bytes = state.space.free_bytes();
   answer.peak_largest_free_bytes = state.space.largest_free();
   answer.holders = HolderFinder(trace, states, heap).find();
+  answer.largest_name = find_largest_name(trace, states, heap);
   answer.outlook = find_outlook(trace, heap);
+}
+
+// The name is that of user_code_text().
+FrameKey find_line(const Definitions& definitions, const std::string& name) {
+  for (std::uint32_t id = 1; id < definitions.frame_count(); ++id) {
+    const TraceFrame frame = definitions.frame(id);
+    const std::string_view function = definitions.text(frame.function), file = definitions.text(frame.file);
+    if (!name.starts_with(function) || own_line_name(function, file, frame.line) != name) continue;
+    return {std::string(function), std::string(file), frame.line, true};
+  }
+  return {};
 }
 
 }  // namespace
@@ -81,10 +101,15 @@ void ask_headline(Answering& asking) {
           answer->number = number.number;
           answer->of = number.of;
           answer->failure = diagnose(*trace, {subject.heap.stream, *subject.failure}, Depth::without_replays, &work);
+          const auto at = find_moment(*trace, subject.heap.stream, answer->failure->facts.event);
+          if (at) answer->largest_name = find_largest_name(*trace, compute_states(*trace, *at), subject.heap);
         } else {
           describe_peak(*trace, *answer);
         }
         if (work.cancelled) return Failure(cancelled_error());
+        if (const Growth* growth = answer->growth(); growth != nullptr && !growth->survivors.empty())
+          answer->grows_by =
+              find_line(trace->streams[subject.heap.stream].definitions(), growth->survivors.front().name);
         return {std::move(answer), 65'536};
       });
 }

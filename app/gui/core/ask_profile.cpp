@@ -22,8 +22,16 @@ struct FlameOptions {
   FlameValue value = FlameValue::bytes;
   bool operator==(const FlameOptions&) const = default;
 };
+// What the colours of the flame graph compare with: another file, or the pinned time.
+struct FlameCompared {
+  FlameOptions flame;
+  std::shared_ptr<const ProfileView> baseline;
+  std::shared_ptr<const TraceMoment> pinned;
+  bool operator==(const FlameCompared&) const = default;
+};
 struct SearchOptions {
   FlameOptions flame;  // Search hits are node numbers of this flame graph.
+  const FlameAnswer* of = nullptr;
   std::string text;
   bool operator==(const SearchOptions&) const = default;
 };
@@ -97,14 +105,16 @@ void ask_summary(Answering& asking, const AnswerKey& base) {
                const TopBase whole = whole_of(*view);
                if (!answer->categories.empty()) tables->add(describe_categories(answer->categories, whole));
                tables->add(describe_arrays(holders));
-               if (!answer->user_code.empty() && answer->user_code.front().has_place())
+               answer->names = std::move(holders);
+               // A profile has these rows in Top, which stands below the summary.
+               if (moment != nullptr && !answer->user_code.empty() && answer->user_code.front().has_place())
                  tables->add(describe_user_code(*view, shared(answer->user_code), whole));
                const auto unit = unit_of_amounts(*view);
                tables->add(with_texts(describe_groups(answer->summary.by_device, "device", "Device", unit, whole), 0,
                                       [](const std::string& name) { return parse_device_name(name).short_text(); }));
                tables->add(describe_groups(answer->summary.by_kind, "kind", "Kind", unit, whole));
                answer->tables = tables;
-               const std::size_t bytes = 4096 + answer->user_code.size() * 400 + holders.size() * 200;
+               const std::size_t bytes = 4096 + answer->user_code.size() * 400 + answer->names.size() * 400;
                return {std::move(answer), bytes};
              });
 }
@@ -123,18 +133,41 @@ void ask_top(Answering& asking, const AnswerKey& base) {
 void ask_flame(Answering& asking, const AnswerKey& base) {
   const ViewPosition& position = asking.position();
   const FlameOptions options = flame_options(position);
-  asking.ask(
-      &Answers::flame, with(base, options),
-      [view = asking.answers().view.value, options](const std::atomic<bool>& cancelled) -> Computed<FlameAnswer> {
-        auto tree = compute_call_tree(*view, options.direction, options.folds_library, &cancelled);
-        if (!tree) return Failure(cancelled_error());
-        auto flame = std::make_shared<FlameAnswer>();
-        flame->view = view;
-        flame->tree = std::move(*tree);
-        flame->layout = compute_flame_layout(flame->tree, options.value);
-        const std::size_t bytes = tree_bytes(flame->tree) + layout_bytes(flame->layout);
-        return {std::move(flame), bytes};
-      });
+  const auto& baseline = asking.answers().baseline_view;
+  const bool is_of_file = position.baseline != SourceId::none && position.baseline != position.source;
+  FlameCompared compared{options, nullptr, nullptr};
+  if (is_of_file && baseline.state == AnswerState::ready && baseline.key.source == position.baseline)
+    compared.baseline = baseline.value;
+  if (!is_of_file && !position.pin.empty()) compared.pinned = ready_pinned(asking.state());
+  asking.ask(&Answers::flame, with(base, compared),
+             [view = asking.answers().view.value, options, compared, where = position.request.where,
+              heaps = heaps_in_scope(asking.state())](Work& work) -> Computed<FlameAnswer> {
+               const std::atomic<bool>& cancelled = work;
+               auto tree = compute_call_tree(*view, options.direction, options.folds_library, &cancelled);
+               if (!tree) return Failure(cancelled_error());
+               auto flame = std::make_shared<FlameAnswer>();
+               flame->view = view;
+               flame->tree = std::move(*tree);
+               flame->layout = compute_flame_layout(flame->tree, options.value);
+               auto other = compared.baseline;
+               if (compared.pinned) {
+                 ViewRequest request = view->request;
+                 request.kept = nullptr;
+                 request.where = where;
+                 auto made =
+                     make_view_of_blocks(*compared.pinned->trace, compared.pinned->states, request, heaps, &work);
+                 if (!made) return Failure(made.error());
+                 other = std::make_shared<const ProfileView>(std::move(*made));
+               }
+               if (other) {
+                 const auto before = compute_call_tree(*other, options.direction, options.folds_library, &cancelled);
+                 if (!before) return Failure(cancelled_error());
+                 flame->before = find_same_paths(*view, flame->tree, *other, *before);
+               }
+               const std::size_t bytes =
+                   tree_bytes(flame->tree) + layout_bytes(flame->layout) + flame->before.size() * sizeof(Weight);
+               return {std::move(flame), bytes};
+             });
 }
 
 void ask_search(Answering& asking, const AnswerKey& base) {
@@ -142,7 +175,7 @@ void ask_search(Answering& asking, const AnswerKey& base) {
   const std::string& text = asking.position().find;
   if (text.empty() || !flame.value) return asking.forget(&Answers::search);
   if (flame.state != AnswerState::ready) return;  // Hits are node numbers, so the nodes come first.
-  asking.ask(&Answers::search, with(base, SearchOptions{flame_options(asking.position()), text}),
+  asking.ask(&Answers::search, with(base, SearchOptions{flame_options(asking.position()), flame.value.get(), text}),
              [flame = flame.value, text](const auto&) -> Computed<SearchAnswer> {
                auto answer = std::make_shared<SearchAnswer>();
                answer->flame = flame;

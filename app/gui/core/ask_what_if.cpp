@@ -42,6 +42,7 @@ std::shared_ptr<const WhatIfAnswer> find_answer(const std::shared_ptr<const Trac
       answer->wrong_words = typed.error().text();
   }
   answer->rows = run_what_if(*source, std::move(scenarios), work);
+  put_fitting_first(answer->rows);
   if (const std::string missing = text_from_missing(*source, answer->rows); !missing.empty())
     answer->own += "\n" + missing;
   for (WhatIfRow& row : answer->rows) row.scenario.change = {};

@@ -25,11 +25,19 @@ struct HeapHits {
   std::vector<AddressRange> ranges;
 };
 
+// The blocks that were at an address at other times than the shown one.
+struct GoneBlocks {
+  HeapKey heap;
+  std::uint64_t address = 0, blocks = 0;
+  std::optional<HeldRow> last, next;  // The one before the shown time, and the one after it.
+};
+
 struct BlocksAnswer {
   std::shared_ptr<const LiveAnswer> of;
   BlockQuery query;  // As requested, combined with the filter of all views.
   BlockList list;
-  std::vector<HeapHits> hits;  // Empty if Find is empty.
+  std::vector<HeapHits> hits;           // Empty if Find is empty.
+  std::optional<GoneBlocks> gone = {};  // If it looks for an address that is free now, and was not always.
 
   BlockFacts facts(std::uint32_t row) const {
     return facts_of(*of->moment->trace, of->moment->states, of->live.rows[row]);

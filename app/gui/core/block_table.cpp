@@ -48,7 +48,7 @@ const std::array<BlockColumn, block_column_count>& block_columns() {
        {"Stream", "The device stream that it was allocated for.", true},
        {"State", "Pending: freed by the program, but a device stream can still use it.", false},
        {"Used for", "Parameters, optimizer state, activations, ...", false},
-       {"Array", "The array in it: its name in the program, its type and shape.", false}}};
+       {"Name", "What it holds: the name in the program, its type and shape.", false}}};
   return columns;
 }
 

@@ -174,6 +174,7 @@ struct Command;
   X(close_this_side, "Closes the side that the command is meant for.")                      \
   X(activate_side, "Makes the side that the command is meant for the active one.")          \
   S(clear_selection, "Selects nothing.")                                                    \
+  S(show_remedies, "Shows Why it failed, at what would help.")                              \
   R(draw_again, "Changes nothing; one more frame is drawn.")                                \
   X(close_dialog, "Closes the file dialog without a choice.")
 
@@ -211,7 +212,7 @@ struct Command;
   S(add_filter, std::string, "Adds a term to the filter, or removes it where it is there.")                           \
   S(set_focus, std::string, "Keeps samples with a frame that matches the regular expression.")                        \
   S(set_find, std::string, "Replaces the text that Find looks for.")                                                  \
-  S(set_table, std::string, "Chooses the answer that Tables shows, by its name.")                                      \
+  S(set_table, std::string, "Chooses the answer that Tables shows, by its name.")                                     \
   S(set_what_if, std::string, "Replaces the setting that What if tries besides the usual ones.")                      \
   S(set_view, ViewKind, "Brings the view to the front.")                                                              \
   S(set_view_named, std::string, "Brings the view with this name to the front, as --view gives it.")                  \
@@ -245,6 +246,7 @@ struct Command;
   S(set_lit, std::string, "Highlights one entry of the legend. Again: none.")                                         \
   S(select_address, PlaceToSelect, "Selects what lies at an address.")                                                \
   S(select_also, PlaceToSelect, "Adds a block to the selected ones, or takes it out again.")                          \
+  S(go_to_release, PlaceToSelect, "Selects what lies at an address, and shows the time at which it is freed.")        \
   S(go_to_address, std::uint64_t, "Selects what lies at an address, in whichever heap it is.")                        \
   S(set_block_order, BlockSorting, "Sorts the blocks.")                                                               \
   X(go_to_bookmark, std::uint64_t, "Shows the state of the bookmark, by its id.")                                     \

@@ -74,7 +74,7 @@ Color color_of_shade(Theme theme, HeapColoring coloring, Shade shade) {
 }
 
 const std::vector<Pixel>& HeapRaster::draw(const HeapSpans& map, const HeapMapView& view, Theme theme,
-                                           std::span<const AddressRange> hits, bool has_contours) {
+                                           std::span<const AddressRange> hits, bool has_contours, bool looks_for) {
   cells_.resize(static_cast<std::size_t>(view.width) * static_cast<std::size_t>(view.rows));
   pixels_.resize(static_cast<std::size_t>(view.width) * static_cast<std::size_t>(view.height()));
   const HeapLine line(map, view);
@@ -84,7 +84,7 @@ const std::vector<Pixel>& HeapRaster::draw(const HeapSpans& map, const HeapMapVi
     draw_pixels(inks, view, first_row, last_row);
   });
   hit_rows_.assign(static_cast<std::size_t>(view.rows), false);
-  if (!hits.empty()) draw_hits(map, view, theme, hits, has_contours);
+  if (!hits.empty() || looks_for) draw_hits(map, view, theme, hits, has_contours);
   draw_gone(map, view, theme);
   draw_largest_free(map, view, theme);
   return pixels_;

@@ -34,10 +34,11 @@ struct Inks;
 class HeapRaster {
  public:
   // Returns the pixels row by row, width x height of the view; the next call reuses the buffer. `hits` (by address) get
-  // an outline at least 3 px wide, and the rest is dimmed. Without contours, hits are only highlighted, for an entry of
-  // the legend.
+  // an outline at least 3 px wide, and the rest is dimmed; all of it if there are none and `looks_for`. Without
+  // contours, hits are only highlighted, for an entry of the legend.
   const std::vector<Pixel>& draw(const HeapSpans& map, const HeapMapView& view, Theme theme,
-                                 std::span<const AddressRange> hits = {}, bool has_contours = true);
+                                 std::span<const AddressRange> hits = {}, bool has_contours = true,
+                                 bool looks_for = false);
   // For the last picture: the rows that contain a hit.
   const std::vector<bool>& hit_rows() const { return hit_rows_; }
   // For the last picture: row by row, width x rows.

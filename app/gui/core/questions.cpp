@@ -79,6 +79,26 @@ void ask_about_stacks(Answering& asking) {
   asking.notes().hued = flame;
 }
 
+// Once the history of the address is known, shows the time at which its block is freed.
+bool follow_release(Answering& asking) {
+  const Answer<AddressAnswer>& answer = asking.answers().address;
+  AppState& state = asking.state();
+  // The last answer may be about another address or time.
+  const bool is_known = answer.state == AnswerState::ready && answer.value->moment == ready_moment(state) &&
+                        answer.value->range.contains(*asking.notes().wanted_release);
+  if (!is_known && !answer.failed()) return false;
+  asking.notes().wanted_release.reset();
+  if (answer.failed() || !answer.value->history.now) return false;
+  const HeldRow& row = answer.value->history.rows[*answer.value->history.now];
+  const ViewPosition before = state.position();
+  if (row.how == HeldEnd::lives)
+    state.window.notice = "This block is never freed.";
+  else
+    state.context().position.at = {*answer.value->moment->trace, answer.value->heap.stream, row.end_event + 1};
+  if (state.position() != before) remember(state, before);
+  return true;
+}
+
 bool ask_for_context(Answering& asking) {
   asking.notes().visible.waits_for_rest = false;
   AppState& state = asking.state();
@@ -94,16 +114,22 @@ bool ask_for_context(Answering& asking) {
   }
   const bool has_stacks = ask_views(asking);
   // The history of the selected address needs the block from the heap map.
-  const bool needs_map = asking.asks(Question::address) && state.position().address;
+  const bool needs_release = asking.notes().wanted_release && asking.notes().wanted_release == state.position().address;
+  const bool needs_map = (asking.asks(Question::address) || needs_release) && state.position().address;
   const auto pictures = {Question::heap_map, Question::timeline, Question::address_time};
   if (needs_map || std::any_of(pictures.begin(), pictures.end(), [&](Question one) { return asking.asks(one); }))
     ask_colors(asking);
   if (needs_map) ask_heap_map(asking);
+  if (source != nullptr && source->state == AnswerState::ready && source->trace) ask_names(asking);
   ask_frames_blocks(asking);  // The status line has their sum, whatever is shown.
 #define X(type, name, phrase) \
   if (asking.asks(Question::name)) ask_##name(asking);
   HBMSCOPE_QUESTIONS(X)
 #undef X
+  if (needs_release) {
+    ask_address(asking);
+    changed = follow_release(asking) || changed;
+  }
   if (has_stacks) {
     ask_about_stacks(asking);
   } else if (state.source() == nullptr && asking.notes().answered_source != SourceId::none) {

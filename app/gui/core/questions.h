@@ -38,6 +38,7 @@ void ask_baseline_moment(Answering& asking, const Source& baseline, const Moment
 
 // ask_blocks.cpp
 void ask_frames_blocks(Answering& asking);
+void ask_names(Answering& asking);
 
 // ask_course.cpp
 // The heap's out-of-memory at the position, else the last one before it, else the first one; its index among the

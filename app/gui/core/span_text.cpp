@@ -75,19 +75,31 @@ std::string gone_text(const std::vector<AddressRange>& gone, const HeapSpan& spa
                            (blocks == 1 ? " block" : " blocks");
 }
 
-void describe_block(const HeapMapAnswer& answer, const HeapSpan& span, SpanText& text) {
+// "parameters, held by global of leaky.py"
+std::string purpose_text(const BlockLabels& labels, const LiveBlock& block) {
+  const Category category = labels.category(block);
+  std::string text = category == Category::unknown ? std::string() : std::string(text_from_category(category));
+  if (const std::string_view holder = labels.holder(block.event); !holder.empty())
+    text += (text.empty() ? "held by " : ", held by ") + std::string(holder);
+  return text;
+}
+
+void describe_block(const HeapMapAnswer& answer, const HeapSpan& span, const BlockLabels* labels, SpanText& text) {
   const Stream& stream = answer.moment->stream(answer.heap);
   const StreamState& state = answer.moment->state_of(answer.heap);
   const LiveBlock block = state.slots()[span.slot];
-  text.title = user_code_text(stream.definitions(), block.stack);
+  text.title = labels == nullptr ? std::string() : labels->title(block.event);
+  if (text.title.empty()) text.title = user_code_text(stream.definitions(), block.stack);
   if (block.tag != 0) text.title += "  " + std::string(stream.definitions().text(block.tag));
+  if (labels != nullptr)
+    if (std::string purpose = purpose_text(*labels, block); !purpose.empty()) text.lines.push_back(std::move(purpose));
   std::string size = text_from_bytes(block.size) + " (" + exact_bytes(block.size) + ")";
   if (block.requested == wire::unknown_bytes)
     size += ", requested size unknown";
   else if (span.waste > 0)
     size += ", requested " + text_from_bytes(block.requested) + ", rounding " + text_from_bytes(span.waste);
   else
-    size += ", all of it requested";
+    size += ", no rounding";
   text.lines.push_back(size);
   text.lines.push_back(
       std::string(span.is_pending ? "freed by the program, but a device stream still needs it" : "in use") +
@@ -177,10 +189,23 @@ FrameKey frame_of_stack(const Definitions& definitions, std::uint32_t stack) {
   return {std::string(definitions.text(own->function)), std::string(definitions.text(own->file)), own->line};
 }
 
-SpanText text_from_span(const HeapMapAnswer& answer, const HeapSpan& span) {
+const BlockLabels* labels_of_stream(const AppState& state, const Trace& trace, std::size_t stream) {
+  const auto& names = state.answers().names.value;
+  // Those of an earlier version of a running job are about the same allocations.
+  const bool is_of_it = names && names->trace->files == trace.files && stream < names->labels.size();
+  return is_of_it ? &names->labels[stream] : nullptr;
+}
+
+std::string name_of_block(const BlockLabels* labels, const Definitions& definitions, const LiveBlock& block) {
+  if (labels != nullptr)
+    if (const std::string_view name = labels->name(block.event); !name.empty()) return std::string(name);
+  return user_code_text(definitions, block.stack);
+}
+
+SpanText text_from_span(const HeapMapAnswer& answer, const HeapSpan& span, const BlockLabels* labels) {
   SpanText text;
   if (span.kind == SpanKind::block) {
-    describe_block(answer, span, text);
+    describe_block(answer, span, labels, text);
     return text;
   }
   text.title = span.kind == SpanKind::free ? "Free" : "Not identified";

@@ -11,10 +11,16 @@
 namespace hbmscope::gui {
 
 struct SpanText {
-  std::string title;               // The line of your code, "Free" or "Not identified".
-  std::vector<std::string> lines;  // Size, requested, state, address, age, your frames of the stack.
+  std::string title;               // The name, else the line of your code, "Free" or "Not identified".
+  std::vector<std::string> lines;  // Category and holder, size, requested, state, address, age, your frames.
 };
-SpanText text_from_span(const HeapMapAnswer& answer, const HeapSpan& span);
+// `labels`: of the heap's stream; null: unknown.
+SpanText text_from_span(const HeapMapAnswer& answer, const HeapSpan& span, const BlockLabels* labels = nullptr);
+
+// What the job said of the blocks of a stream. Null: nothing, or it is not known yet.
+const BlockLabels* labels_of_stream(const AppState& state, const Trace& trace, std::size_t stream);
+// "m.e.weight", else the line of your code that allocated it.
+std::string name_of_block(const BlockLabels* labels, const Definitions& definitions, const LiveBlock& block);
 
 // The pool size, of a source that reports it without the pool's regions; at least what is in use. Absent if unknown.
 std::optional<std::uint64_t> find_reported_pool(const TraceMoment& moment, HeapKey heap);

@@ -16,7 +16,7 @@ constexpr std::size_t buckets_max = 16'384;
 
 bool can_follow_blocks(const Trace& trace, std::string_view where) {
   if (!parse_where(where, block_where_fields(trace))) return false;
-  for (const std::string_view field : {"age", "lifetime", "state", "offset", "address"})
+  for (const std::string_view field : {"age", "lifetime", "state", "offset"})
     if (filter_asks_for(trace, where, field)) return false;
   return true;
 }

@@ -40,7 +40,7 @@ struct StackQuery {
   friend bool operator==(const StackQuery&, const StackQuery&) = default;
 };
 
-// Whether a block matches the filter for its whole life: not if it asks for an age, a lifetime, a state or an address.
+// Whether a block matches the filter for its whole life: not if it asks for an age, a lifetime, a state or an offset.
 // False if the text is no filter.
 bool can_follow_blocks(const Trace& trace, std::string_view where);
 

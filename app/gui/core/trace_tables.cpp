@@ -113,7 +113,8 @@ TextTable table_from_sizes(const SizesAnswer& answer) {
   TextTable table;
   table.columns = {{"What"}, {"From, to"}, {"Count", true}, {"Bytes", true}};
   add_histogram(table, "live blocks, by size", answer.metrics.live_sizes, StepUnit::bytes);
-  if (answer.metrics.free_gaps) add_histogram(table, "free gaps, by size", *answer.metrics.free_gaps, StepUnit::bytes);
+  if (answer.metrics.free_gaps)
+    add_histogram(table, "free blocks, by size", *answer.metrics.free_gaps, StepUnit::bytes);
   for (const BfcBin& bin : answer.bins)
     table.rows.push_back({text_cell("bin of the BFC allocator"), bytes_cell(bin.from_bytes),
                           count_cell(bin.known().blocks.value_or(0)), bytes_cell(bin.known().bytes.value_or(0))});

@@ -68,7 +68,7 @@ namespace hbmscope::gui {
   X(struct FrameDetail, detail, "the selection")  \
   X(ProfileDiff, diff, "the differences")         \
   X(struct SourceListing, listing, "the source")  \
-  X(std::vector<SeriesPoint>, series, "the totals")
+  X(struct SeriesAnswer, series, "the totals")
 
 // Answers that the questions above are made from, or that are computed with them. X(type, name, phrase). `moment`,
 // `pinned`, `baseline_moment` and `settings` exist for traces only; `color_ranks` led to Context::colors;
@@ -92,6 +92,7 @@ namespace hbmscope::gui {
   X(struct TierStacks, tier_stacks, "the other memories over time")         \
   X(struct DeviceStacks, device_stacks, "all devices over time")            \
   X(class StackBlocks, stack_blocks, "blocks over time")                    \
+  X(struct NamesAnswer, names, "the names of blocks")                       \
   X(struct TraceSteps, steps, "the steps")
 
 #define HBMSCOPE_ANSWERS(X) HBMSCOPE_OTHER_ANSWERS(X) HBMSCOPE_QUESTIONS(X) HBMSCOPE_STACK_QUESTIONS(X)

@@ -30,8 +30,9 @@ MomentName baseline_moment_for(const MomentName& at);
 // The request without its filters; it keeps the frame granularity and the values to count.
 ViewRequest without_filters(const ViewRequest& request);
 
-// The rows of Top: innermost lines of your code, all frames, or what blocks are for (only traces whose job said so).
-enum class TopBy : std::uint8_t { your_code, frames, category };
+// The rows of Top: innermost lines of your code, all frames; what blocks are for, and what holds them (only traces
+// whose job said so).
+enum class TopBy : std::uint8_t { your_code, frames, category, name };
 
 struct ViewPosition {
   SourceId source = SourceId::none;

@@ -22,6 +22,7 @@ struct WindowState {
   std::uint64_t layout_serial = 0, view_serial = 0, find_serial = 0, filter_serial = 0, zoom_serial = 0;
   std::uint64_t find_step_serial = 0;
   std::uint64_t file_serial = 0;  // Increases when a file that nobody saw before comes to the front, with its own tabs.
+  std::uint64_t remedies_serial = 0;  // Changes when Why it failed is to show what would help.
   std::uint64_t fit_selection_serial = 0;
   int find_step = 1;  // F3: 1, Shift+F3: -1.
   std::uint64_t copy_serial = 0;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "analysis/units/format.h"
+#include "app/gui/core/no_match.h"
 #include "app/gui/look/drawing.h"
 
 namespace hbmscope::gui {
@@ -114,6 +115,21 @@ bool draw_pending(std::string_view what, Clock::time_point since, const Work* wo
                        : " " + text_from_count(static_cast<std::int64_t>(done)) + " of " +
                              text_from_count(static_cast<std::int64_t>(total)) + " events"));
   return true;
+}
+
+void draw_no_match(const AppState& state, CommandQueue& commands) {
+  commands.ask(Question::blocks);
+  bool is_first = true;
+  for (const AnswerChip& part : words_of_no_match(state)) {
+    if (!is_first && has_room_behind(ImGui::CalcTextSize(part.words.c_str()).x, 0)) ImGui::SameLine(0, 0);
+    is_first = false;
+    if (!part.command)
+      text(part.words);
+    else if (link(part.words.c_str()))
+      commands.push(*part.command);
+    if (!part.tooltip.empty()) tooltip(part.tooltip);
+  }
+  if (ImGui::Button("Clear filter")) commands.push(CommandId::clear_filter);
 }
 
 bool take_copy(const AppState& state, ViewKind view, std::uint64_t& seen) {

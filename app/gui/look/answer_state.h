@@ -18,6 +18,9 @@ void draw_stopped(bool has_older);
 // Draws nothing and returns false for the first 300 ms, since most answers take less.
 bool draw_pending(std::string_view what, std::chrono::steady_clock::time_point since, const Work* work = nullptr);
 
+// Where nothing matches the filter: whether something did at another time, with links, and a button that clears it.
+void draw_no_match(const AppState& state, CommandQueue& commands);
+
 // Reading progress: "Reading a.prof: 1.10 of 2.00 GiB, about 9 s left."
 void draw_reading(const Source& source, CommandQueue& commands);
 

@@ -21,6 +21,7 @@ void draw_block_menu(const BlockActions& actions, CommandQueue& commands) {
     select();
     commands.push(command::set_moment, *actions.allocation);
   }
+  if (ImGui::MenuItem("Go to its release")) commands.push(command::go_to_release, actions.place);
   ImGui::Separator();
   if (!actions.of_line.empty() && ImGui::MenuItem("Filter to this line"))
     commands.push(command::add_filter, actions.of_line);

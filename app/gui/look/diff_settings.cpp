@@ -10,7 +10,7 @@
 
 namespace hbmscope::gui {
 std::string setting_line(const SettingChange& setting) {
-  return setting.key + ": " + text_from_setting(setting.baseline) + " > " + text_from_setting(setting.now);
+  return setting.key + ": " + text_from_setting(setting.baseline) + " → " + text_from_setting(setting.now);
 }
 
 void draw_diff_settings(const AppState& state, const Look& look) {

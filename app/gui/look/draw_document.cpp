@@ -152,6 +152,7 @@ class Drawer {
     for (const auto& [words, note] : titles_) {
       ImGui::Spacing();
       bold_text(words);
+      if (!request_.scroll_to.empty() && words == request_.scroll_to) ImGui::SetScrollHereY(0);
       if (!note.empty()) tooltip(note);
     }
     titles_.clear();

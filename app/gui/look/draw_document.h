@@ -20,6 +20,7 @@ struct DocumentState {
 struct DocumentRequest {
   AnswerPlace place = {};
   std::function<void(std::string_view name)> draw_picture = {};  // The pictures that this answer has.
+  std::string_view scroll_to = {};  // A title that is to be at the top of the view. Empty: nothing scrolls.
 };
 
 // Without its title, for which a view has a line of its own.

@@ -1,5 +1,7 @@
 #include "app/gui/shell/answer_bar.h"
 
+#include <algorithm>
+
 #include <imgui.h>
 
 #include "app/gui/core/answer_bar.h"
@@ -13,17 +15,36 @@ float width_of(const AnswerChip& chip) {
   return ImGui::CalcTextSize(chip.words.c_str()).x + 2 * ImGui::GetStyle().FramePadding.x;
 }
 
-// The title in bold and the sentence after it; both in full in the tooltip.
-void draw_sentence(const Look& look, const AnswerBar& bar) {
-  const float room = ImGui::GetContentRegionAvail().x - ImGui::GetStyle().WindowPadding.x;
+// The title in bold, the sentence after it, both in full in the tooltip, and its links: as many as have room.
+void draw_sentence(const Look& look, const AnswerBar& bar, CommandQueue& commands) {
+  const float gap = ImGui::GetFontSize() * 0.6F;
+  const auto room_behind = [] { return ImGui::GetContentRegionAvail().x - ImGui::GetStyle().WindowPadding.x; };
+  const float room = room_behind();
   if (bar.is_failure) ImGui::PushStyleColor(ImGuiCol_Text, look.vec(Role::failure));
   bold_text(shortened(bar.is_failure ? std::string(icon::warning) + "  " + bar.title : bar.title, room));
   if (bar.is_failure) ImGui::PopStyleColor();
   tooltip(bar.title);
-  if (bar.sentence.empty()) return;
-  ImGui::SameLine(0, ImGui::GetFontSize() * 0.6F);
-  text(shortened(bar.sentence, ImGui::GetContentRegionAvail().x - ImGui::GetStyle().WindowPadding.x));
-  tooltip(bar.sentence);
+  const auto width_of_link = [&](const AnswerChip& link) { return ImGui::CalcTextSize(link.words.c_str()).x + gap; };
+  if (!bar.sentence.empty()) {
+    ImGui::SameLine(0, gap);
+    // What one can do is worth more than the end of what is.
+    const float first = bar.links.empty() ? 0 : width_of_link(bar.links.front());
+    text(shortened(bar.sentence, std::max(room_behind() - first, room / 4)));
+    tooltip(bar.sentence);
+  }
+  for (const AnswerChip& one : bar.links) {
+    ImGui::SameLine(0, gap);
+    const std::string words = shortened(one.words, room_behind());
+    if (room_behind() < ImGui::GetFontSize() * 4) {
+      ImGui::NewLine();
+      break;
+    }
+    if (!one.command)
+      text(words);
+    else if (link((words + "###" + one.words).c_str()))
+      push(one, commands);
+    tooltip(words == one.words ? one.tooltip : one.words + "\n" + one.tooltip);
+  }
 }
 
 // As many chips as have room before the buttons; the others are in the tooltip of the last one.
@@ -41,7 +62,7 @@ void draw_chips(const Look& look, const AnswerBar& bar, float end, CommandQueue&
     ImGui::PushStyleColor(ImGuiCol_Button, look.vec(Role::free, 0.5F));
     ImGui::BeginDisabled(!chip.command);
     ImGui::PushStyleVar(ImGuiStyleVar_Alpha, 1);
-    if (ImGui::Button(chip.words.c_str()) && chip.command) commands.push(*chip.command);
+    if (ImGui::Button(chip.words.c_str())) push(chip, commands);
     ImGui::PopStyleVar();
     ImGui::EndDisabled();
     ImGui::PopStyleColor();
@@ -53,13 +74,13 @@ void draw_chips(const Look& look, const AnswerBar& bar, float end, CommandQueue&
 }  // namespace
 
 void draw_answer_bar(const AppState& state, CommandQueue& commands) {
-  commands.ask(Question::headline);
+  ask_for_answer_bar(state, commands);
   const AnswerBar bar = find_answer_bar(state);
   if (bar.title.empty()) return;
   const Look look(state);
   const ImGuiStyle& style = ImGui::GetStyle();
   ImGui::SetCursorPos({style.WindowPadding.x, ImGui::GetCursorPosY() + style.ItemSpacing.y});
-  draw_sentence(look, bar);
+  draw_sentence(look, bar, commands);
   float buttons = 0;
   for (const AnswerChip& button : bar.buttons) buttons += width_of(button) + style.ItemSpacing.x;
   const float end = ImGui::GetWindowWidth() - style.WindowPadding.x - buttons;
@@ -69,7 +90,7 @@ void draw_answer_bar(const AppState& state, CommandQueue& commands) {
   float x = end;
   for (const AnswerChip& button : bar.buttons) {
     ImGui::SetCursorPos({x, line});
-    if (ImGui::Button(button.words.c_str()) && button.command) commands.push(*button.command);
+    if (ImGui::Button(button.words.c_str())) push(button, commands);
     tooltip(button.tooltip);
     x += width_of(button) + style.ItemSpacing.x;
   }

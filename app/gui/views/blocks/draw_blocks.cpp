@@ -177,15 +177,13 @@ void draw_head(const AppState& state, const BlocksAnswer* answer, CommandQueue& 
   draw_copy_menu(ViewKind::blocks, commands);
 }
 
-void draw_nothing(const BlocksAnswer& answer, CommandQueue& commands) {
-  const std::string count = text_from_count(static_cast<std::int64_t>(answer.list.all_blocks));
+void draw_nothing(const AppState& state, const BlocksAnswer& answer, CommandQueue& commands) {
   if (answer.list.all_blocks == 0) {
     wrapped_text("No block is alive " + phrase_of(*answer.of->moment) + ".");
     if (ImGui::Button("Go to the peak")) commands.push(CommandId::go_to_peak);
     return;
   }
-  wrapped_text("None of " + count + " blocks matches \"" + answer.query.where + "\".");
-  if (ImGui::Button("Clear filter")) commands.push(CommandId::clear_filter);
+  draw_no_match(state, commands);
 }
 
 void draw_table(const AppState& state, BlocksState& blocks, const std::shared_ptr<const BlocksAnswer>& answer,
@@ -231,8 +229,11 @@ void draw_blocks(const AppState& state, BlocksState& blocks, CommandQueue& comma
   draw_head(state, answer.get(), commands);
   if (state.answers().blocks.failed()) draw_error(state, state.answers().blocks.error);
   if (!answer) return;
-  if (answer->list.rows.empty())
-    draw_nothing(*answer, commands);
+  // The rows of the previous filter would be taken for those of this one.
+  if (answer->query.where != where_from_find(state.position().request.where))
+    dim_text("Applying the filter ...");
+  else if (answer->list.rows.empty())
+    draw_nothing(state, *answer, commands);
   else
     draw_table(state, blocks, answer, commands);
   if (take_copy(state, ViewKind::blocks, blocks.copy_seen)) {

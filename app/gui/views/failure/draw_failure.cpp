@@ -2,6 +2,7 @@
 
 #include <imgui.h>
 
+#include "analysis/answers/failure.h"
 #include "analysis/document/text.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/look/answer_state.h"
@@ -67,7 +68,10 @@ void draw_failure(const AppState& state, FailureViewState& view, CommandQueue& c
   request.draw_picture = [&](std::string_view) {
     if (answer->free) draw_ruler(look, *answer->free, RulerRequest{answer->requested_bytes, true, true, "the request"});
   };
+  if (view.remedies_seen != state.window.remedies_serial) request.scroll_to = title_of_remedies;
   draw_document(state, look, answer->document, view.document, request, commands);
+  // The first frame of a view that was just opened has no height to scroll in.
+  if (!ImGui::IsWindowAppearing()) view.remedies_seen = state.window.remedies_serial;
   ImGui::EndChild();
   if (take_copy(state, ViewKind::failure, view.copy_seen)) copy(state, *answer->document, commands);
 }

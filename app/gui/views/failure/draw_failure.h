@@ -10,7 +10,7 @@
 namespace hbmscope::gui {
 
 struct FailureViewState {
-  std::uint64_t copy_seen = 0;
+  std::uint64_t copy_seen = 0, remedies_seen = 0;
   DocumentState document;
 };
 

@@ -34,10 +34,28 @@ const Frame& frame_of(const FlameAnswer& answer, FrameIndex frame) {
   return answer.view->frames[static_cast<std::size_t>(frame)];
 }
 
+// What has changed since the baseline: from the colour of what is the same to that of what has grown or shrunk, by its
+// share of the larger one of both.
+Color fill_of_change(const Look& look, std::int64_t now, std::int64_t before) {
+  const std::int64_t change = now - before;
+  if (change == 0) return look.rgb(Role::same);
+  const double share = static_cast<double>(std::abs(change)) / static_cast<double>(std::max({now, before, change}));
+  return mix(look.rgb(Role::same), look.rgb(change > 0 ? Role::grown : Role::shrunk),
+             0.25 + 0.75 * std::min(1.0, share));
+}
+
+std::int64_t value_before(const FlameAnswer& answer, std::uint32_t node, FlameValue value) {
+  return value_of(answer.before[node], value);
+}
+
 Color fill_of(const Drawing& drawing, const FlameBox& box, bool& dimmed) {
   const TreeNode& node = drawing.answer.tree.nodes[box.node];
   const Color panel = drawing.look.rgb(Role::panel);
   dimmed = drawing.search != nullptr && !drawing.search->hit[box.node];
+  if (!drawing.answer.before.empty()) {
+    const FlameValue value = drawing.state.position().value;
+    return fill_of_change(drawing.look, value_of(node.cum, value), value_before(drawing.answer, box.node, value));
+  }
   if (node.frame == FrameIndex::none) return mix(panel, drawing.look.rgb(Role::text), 0.22);
   const Frame& frame = frame_of(drawing.answer, node.frame);
   const std::size_t hue = drawing.state.colors.hue_of(frame.file);
@@ -125,6 +143,10 @@ void draw_stack(const FlameAnswer& answer, std::uint32_t node) {
   }
 }
 
+std::string baseline_name(const AppState& state) {
+  return state.baseline() != nullptr ? state.baseline()->name() : "the pinned time";
+}
+
 void draw_tooltip(const AppState& state, const FlameAnswer& answer, const FlameBox& box) {
   const ProfileView& view = *answer.view;
   const TreeNode& node = answer.tree.nodes[box.node];
@@ -140,6 +162,8 @@ void draw_tooltip(const AppState& state, const FlameAnswer& answer, const FlameB
   text(amount_text(view, node.cum.bytes) + " (" + exact_amount_text(view, node.cum.bytes) + "), " +
        text_from_share(value_of(node.cum, state.position().value), value_of(view.total, state.position().value)) + " " +
        base_text(view, state.position().value));
+  if (!answer.before.empty())
+    text(delta_amount_text(view, node.cum.bytes - answer.before[box.node].bytes) + " since " + baseline_name(state));
   text("count " + text_from_count(node.cum.count) + ", flat " + amount_text(view, node.flat.bytes));
   if (box.merged > 1)
     dim_text("the widest of " + text_from_count(box.merged) + " frames in this pixel; zoom in to see them");
@@ -241,7 +265,12 @@ void draw_flame_graph(const AppState& state, FlameState& flame, CommandQueue& co
   const bool is_narrow = draw_head(state, *answer, commands);
   // In a low view, frames need the lines more than the legend does; tooltips also show a frame's file.
   const bool is_low = ImGui::GetContentRegionAvail().y < 9 * ImGui::GetFrameHeight();
-  flame.hovered_hue = is_low ? hue_count + 1 : draw_flame_legend(state, commands);
+  flame.hovered_hue = hue_count + 1;
+  if (!answer->before.empty())
+    dim_text("Colours: grown (orange), shrunk (blue), the same (grey) since " + baseline_name(state) +
+             "; what is gone has no width.");
+  else if (!is_low)
+    flame.hovered_hue = draw_flame_legend(state, commands);
   draw_crumbs(state, commands);
   if (is_narrow) draw_copy_menu(ViewKind::flame, commands);
   if (answer->layout.rows.size() <= 1) {

@@ -11,6 +11,7 @@ namespace hbmscope::gui {
 std::size_t draw_flame_legend(const AppState& state, CommandQueue& commands) {
   const Look look(state);
   const std::vector<NamedHue>& files = state.colors.files();
+  if (files.size() < 2) return hue_count + 1;  // One colour needs no legend.
   std::vector<LegendEntry> entries;
   // Hues went to the largest files first, so earlier files have more weight if there is not enough room.
   double weight = static_cast<double>(files.size()) + 2;

@@ -87,7 +87,7 @@ void draw_step(const Look& look, const FreeAnswer& answer, const ScatterStep& st
   bar_cell(look, static_cast<double>(step.change()) / static_cast<double>(most), delta_text_from_bytes(delta),
            look.bar());
   ImGui::TableNextColumn();
-  right_text(percent(step.fragmented_before, step.free_before) + " > " +
+  right_text(percent(step.fragmented_before, step.free_before) + " → " +
              percent(step.fragmented_after, step.free_after));
   ImGui::TableNextColumn();
   cell_text(text_from_step(stream, step));

@@ -72,7 +72,9 @@ void redraw(const AppState& state, HeapMapState& map, const std::shared_ptr<cons
     light(map, *lit, ranges, found != nullptr);
     ranges = map.lit_ranges;
   }
-  map.texture.set(map.raster.draw(answer->spans, map.view, theme, ranges, !lit), map.view.width, map.view.height());
+  const bool looks_for = found != nullptr && found->of->moment == answer->moment;
+  map.texture.set(map.raster.draw(answer->spans, map.view, theme, ranges, !lit, looks_for), map.view.width,
+                  map.view.height());
 }
 
 void select(const HeapMapAnswer& answer, const HeapSpan* span, std::optional<AddressRange> cell,
@@ -83,8 +85,9 @@ void select(const HeapMapAnswer& answer, const HeapSpan* span, std::optional<Add
   commands.push(command::select_address, {span->begin, frame_of_span(answer, *span), {}, cell});
 }
 
-void draw_span_tooltip(const HeapMapAnswer& answer, const HeapSpan& span, std::size_t in_cell) {
-  const SpanText words = text_from_span(answer, span);
+void draw_span_tooltip(const HeapMapAnswer& answer, const HeapSpan& span, const BlockLabels* labels,
+                       std::size_t in_cell) {
+  const SpanText words = text_from_span(answer, span, labels);
   ImGui::BeginTooltip();
   ImGui::PushTextWrapPos(ImGui::GetFontSize() * 42);
   bold_text(words.title);
@@ -171,7 +174,7 @@ const HeapSpan* handle_pointer(HeapMapState& map, const HeapMapAnswer& answer, I
   // Not where the keyboard's focus is: no pointer is there.
   if (!ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_NoNavOverride)) return span;
   if (span != nullptr) {
-    draw_span_tooltip(answer, *span, in_cell);
+    draw_span_tooltip(answer, *span, marks.labels, in_cell);
   } else if (const auto behind = line.region_after_notch(px)) {
     const std::uint64_t hole = answer.spans.regions[*behind].range.begin - answer.spans.regions[*behind - 1].range.end;
     ImGui::SetTooltip("%s", hole == 0 ? "Two adjacent regions; no block spans both."
@@ -313,7 +316,8 @@ void draw_picture(const AppState& state, const Look& look, HeapMapState& map,
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.PushClipRect(corner, {corner.x + places.room.x, corner.y + places.room.y}, true);
   map.texture.draw(draw, origin);
-  const MapMarks marks{draw, look, answer->spans, map.view, origin};
+  const BlockLabels* labels = labels_of_stream(state, *answer->moment->trace, answer->heap.stream);
+  const MapMarks marks{draw, look, answer->spans, map.view, origin, labels};
   const HeapSpan* selected = state.position().address ? answer->spans.find(*state.position().address) : nullptr;
   draw_marks(map, *answer, marks, places, look, selected);
   for (const std::uint64_t address : state.position().also)

@@ -182,7 +182,7 @@ void MapMarks::names(const HeapMapAnswer& answer) const {
     if (span->kind != SpanKind::block) continue;
     const LiveBlock block = state.slots()[span->slot];
     const std::string size = text_from_bytes(static_cast<std::int64_t>(span->size));
-    const std::string name = user_code_text(stream.definitions(), block.stack);
+    const std::string name = name_of_block(labels, stream.definitions(), block);
     // In the first of its rows that is wide enough.
     bool is_named = false;
     for_each_row(pixels, view, [&](const RowBox& box) {

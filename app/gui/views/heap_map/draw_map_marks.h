@@ -20,7 +20,8 @@ struct MapMarks {
   const Look& look;
   const HeapSpans& spans;
   const HeapMapView& view;
-  ImVec2 origin;  // The upper left corner of the picture on the screen.
+  ImVec2 origin;                        // The upper left corner of the picture on the screen.
+  const BlockLabels* labels = nullptr;  // Of the heap's stream; null: unknown.
 
   void offsets(float left, float width) const;
   void ruler() const;  // Offsets below a strip.

@@ -9,9 +9,9 @@
 namespace hbmscope::gui {
 
 struct InspectorState {
-  bool all_frames = false;                            // Also shows library frames of the stacks.
-  std::shared_ptr<const AddressAnswer> history_seen;  // The history that was already scrolled to its current row.
-  TilePictureState tiles;                             // For the array in the selected block.
+  bool all_frames = false;                          // Also shows library frames of the stacks.
+  std::shared_ptr<const AddressAnswer> history_of;  // The history of which all rows are shown.
+  TilePictureState tiles;                           // For the array in the selected block.
 };
 
 void draw_inspector(const AppState& state, InspectorState& inspector, CommandQueue& commands);

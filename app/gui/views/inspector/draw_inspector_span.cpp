@@ -55,7 +55,12 @@ void draw_sections(const Look& look, const HeapMapAnswer& map, const SpanDetail&
       ImGui::TableNextColumn();
       dim_text(line.name);
       ImGui::TableNextColumn();
-      if (!line.address) {
+      if (line.at) {
+        ImGui::PushID(static_cast<int>(i));
+        if (link(shortened(line.value, ImGui::GetContentRegionAvail().x).c_str()))
+          commands.push(command::set_moment, *line.at);
+        ImGui::PopID();
+      } else if (!line.address) {
         wrapped_text(line.value);
       } else {
         ImGui::PushID(static_cast<int>(i));
@@ -124,7 +129,8 @@ void draw_cell(const AppState& state, const HeapMapAnswer& map, const HeapSpan& 
     for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
       const HeapSpan& span = *blocks[static_cast<std::size_t>(i)];
       ImGui::PushID(i);
-      const std::string words = SpanText(text_from_span(map, span)).title;
+      const BlockLabels* labels = labels_of_stream(state, *map.moment->trace, map.heap.stream);
+      const std::string words = text_from_span(map, span, labels).title;
       const std::string row = text_from_bytes(static_cast<std::int64_t>(span.size)) + "  " + words;
       if (ImGui::Selectable(shortened(row, ImGui::GetContentRegionAvail().x).c_str(), &span == &selected)) {
         commands.push(command::select_address, {span.begin, frame_of_span(map, span), {}, state.position().cell});
@@ -147,24 +153,28 @@ void draw_history(const AppState& state, InspectorState& inspector, const Look& 
     dim_text("No block was ever allocated here.");
     return;
   }
-  dim_text(text_from_count(history.rows.size()) +
-           (history.rows.size() == 1 ? " allocation" : " allocations, oldest first"));
-  const auto visible = static_cast<float>(std::min<std::size_t>(history.rows.size(), 12) + 1);
-  if (!ImGui::BeginTable("history", 3, ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg, {0, visible * look.px(22)}))
-    return;
+  // The rows around the shown time, in the scroll bar of the Inspector.
+  constexpr std::size_t around = 6;
+  const std::size_t count = history.rows.size(), now = history.now.value_or(count - 1);
+  std::size_t first = now - std::min(now, around), last = std::min(count, now + around + 1);
+  if (inspector.history_of == answer.value) {
+    first = 0;
+    last = count;
+  }
+  dim_text(text_from_count(count) + (count == 1 ? " allocation" : " allocations, oldest first"));
+  if (last - first < count) {
+    ImGui::SameLine();
+    if (link("Show all")) inspector.history_of = answer.value;
+  }
+  if (!ImGui::BeginTable("history", 3, ImGuiTableFlags_RowBg)) return;
   ImGui::TableSetupColumn("when", ImGuiTableColumnFlags_WidthFixed, look.px(84));
   ImGui::TableSetupColumn("size", ImGuiTableColumnFlags_WidthFixed, look.px(64));
   ImGui::TableSetupColumn("code", ImGuiTableColumnFlags_WidthStretch, 1);
-  if (inspector.history_seen != answer.value) {
-    inspector.history_seen = answer.value;
-    const std::size_t now = history.now.value_or(history.rows.size() - 1);
-    ImGui::SetScrollY(std::max(0.0F, (static_cast<float>(now) - 5) * look.px(22)));
-  }
   ImGuiListClipper clipper;
-  clipper.Begin(static_cast<int>(history.rows.size()), look.px(22));
+  clipper.Begin(static_cast<int>(last - first), look.px(22));
   while (clipper.Step())
     for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
-      const HistoryLine line = history_line(*answer.value, static_cast<std::size_t>(i));
+      const HistoryLine line = history_line(*answer.value, first + static_cast<std::size_t>(i));
       ImGui::TableNextRow(0, look.px(22));
       ImGui::TableNextColumn();
       ImGui::PushID(i);
@@ -196,7 +206,8 @@ bool draw_span_inspector(const AppState& state, InspectorState& inspector, Comma
   }
   const Look look(state);
   const AddressAnswer* address = state.answers().address.value.get();
-  const SpanDetail detail = detail_of_span(*map, *span, address);
+  const SpanDetail detail =
+      detail_of_span(*map, *span, address, labels_of_stream(state, *map->moment->trace, map->heap.stream));
   draw_title(detail, address, span->kind == SpanKind::block, commands);
   // The stack comes before the neighbours.
   SpanDetail before = detail, after = detail;
@@ -206,8 +217,8 @@ bool draw_span_inspector(const AppState& state, InspectorState& inspector, Comma
   draw_layout(state, inspector, detail, commands);
   draw_stack(state, inspector, detail, commands);
   draw_sections(look, *map, after, commands);
-  draw_history(state, inspector, look, commands);
   draw_cell(state, *map, *span, commands);
+  draw_history(state, inspector, look, commands);
   return true;
 }
 

@@ -25,10 +25,11 @@ DetailLine bytes_line(std::string name, std::uint64_t amount) {
 // Describes a block or gap of a heap.
 class Describer {
  public:
-  Describer(const HeapMapAnswer& map, const HeapSpan& span, const AddressAnswer* address)
+  Describer(const HeapMapAnswer& map, const HeapSpan& span, const AddressAnswer* address, const BlockLabels* labels)
       : map_(map),
         span_(span),
         address_(address),
+        labels_(labels),
         stream_(map.moment->stream(map.heap)),
         state_(map.moment->state_of(map.heap)),
         definitions_(stream_.definitions()) {}
@@ -36,7 +37,8 @@ class Describer {
   SpanDetail block() {
     const LiveBlock block = state_.slots()[span_.slot];
     const KnownStack known = stack_of(block);
-    detail_.title = user_code_text(*known.definitions, known.stack);
+    const std::string name = labels_ == nullptr ? std::string() : labels_->title(block.event);
+    detail_.title = name.empty() ? user_code_text(*known.definitions, known.stack) : name;
     add_what(block);
     add_amount(block);
     add_where(block.address);
@@ -92,8 +94,7 @@ class Describer {
 
   // Not said of this block, but of others like it.
   void add_inferred_category(const LiveBlock& block, std::vector<DetailLine>& lines) const {
-    const BlockLabels labels(stream_);
-    const Category category = labels.category(block);
+    const Category category = labels_ == nullptr ? Category::unknown : labels_->category(block);
     if (category == Category::unknown) return;
     lines.push_back({"category",
                      std::string(text_from_category(category)),
@@ -131,7 +132,8 @@ class Describer {
 
   std::string since_start(std::int64_t time_ns) const { return text_from_moment_ns(time_ns - stream_.zero_ns()); }
   DetailLine event_line(std::string name, std::uint64_t event, const std::optional<std::int64_t>& time_ns) const {
-    DetailLine line{std::move(name), "event " + text_from_count(event), {}, {}};
+    DetailLine line{std::move(name), "event " + text_from_count(event), "Click to go to that time.", {}};
+    line.at = MomentName(*map_.moment->trace, map_.heap.stream, event + 1);
     if (time_ns) line.value = since_start(*time_ns) + ", " + line.value;
     return line;
   }
@@ -170,12 +172,12 @@ class Describer {
     const std::size_t next = *address_->history.now + 1;
     if (next < address_->history.rows.size()) {
       const HeldRow& later = address_->history.rows[next];
-      DetailLine becomes = event_line("then", later.event, later.begin_ns);
+      DetailLine becomes = event_line("reused by", later.event, later.begin_ns);
       becomes.value =
           user_code_text(definitions_, later.stack) + ", " + text_from_bytes(later.size) + ", at " + becomes.value;
       lines.push_back(std::move(becomes));
     } else if (row->how != HeldEnd::lives) {
-      lines.push_back({"then", "no later block at this address", {}, {}});
+      lines.push_back({"reused by", "no later block", {}, {}});
     }
   }
 
@@ -233,15 +235,14 @@ class Describer {
     const std::string code = user_code_text(definitions_, since->allocated_stack);
     switch (since->why) {
       case FreeSince::Why::freed:
-        lines.push_back(
-            {"before it", "a block of " + text_from_bytes(since->size) + " by " + code, exact(since->size), {}});
+        lines.push_back({"previously", code + ", " + text_from_bytes(since->size), exact(since->size), {}});
         if (since->stack != 0) {
           detail_.stack_heading = "Released by";
           add_stack({&definitions_, since->stack, {}});
         }
         break;
       case FreeSince::Why::region_grew:
-        lines.push_back({"before it",
+        lines.push_back({"previously",
                          "no memory: a region of " + text_from_bytes(since->size) + " was added",
                          exact(since->size),
                          {}});
@@ -249,7 +250,7 @@ class Describer {
         add_stack({&definitions_, since->stack, {}});
         break;
       case FreeSince::Why::other:
-        lines.push_back({"before it", "a block of " + text_from_bytes(since->size), {}, {}});
+        lines.push_back({"previously", "a block of " + text_from_bytes(since->size), {}, {}});
         break;
     }
   }
@@ -305,6 +306,7 @@ class Describer {
   const HeapMapAnswer& map_;
   const HeapSpan& span_;
   const AddressAnswer* address_;
+  const BlockLabels* labels_;
   const Stream& stream_;
   const StreamState& state_;
   const Definitions& definitions_;
@@ -313,10 +315,11 @@ class Describer {
 
 }  // namespace
 
-SpanDetail detail_of_span(const HeapMapAnswer& map, const HeapSpan& span, const AddressAnswer* address) {
+SpanDetail detail_of_span(const HeapMapAnswer& map, const HeapSpan& span, const AddressAnswer* address,
+                          const BlockLabels* labels) {
   const bool is_of_it = address != nullptr && address->heap == map.heap && address->moment == map.moment &&
                         address->range == AddressRange{span.begin, span.end()};
-  Describer describer(map, span, is_of_it ? address : nullptr);
+  Describer describer(map, span, is_of_it ? address : nullptr, labels);
   return span.kind == SpanKind::block ? describer.block() : describer.gap();
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/query/tile_grid.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/table_text.h"
 
@@ -18,6 +19,7 @@ struct DetailLine {
   std::string exact;                     // For the tooltip. Empty if there is none.
   std::optional<std::uint64_t> address;  // Address of another block, which a click selects.
   std::optional<HeapKey> heap = {};      // A click shows this heap first. Empty if the block is in the same heap.
+  std::optional<MomentName> at = {};     // The time after the event, which a click shows.
 };
 
 struct DetailSection {
@@ -46,8 +48,10 @@ struct SpanDetail {
   std::string stack_heading;      // The heading of the stack: "Allocated by", "Released by".
 };
 
-// `address`: the history of its address; null while it is being computed.
-SpanDetail detail_of_span(const HeapMapAnswer& map, const HeapSpan& span, const AddressAnswer* address);
+// `address`: the history of its address; null while it is being computed. `labels`: of the heap's stream; null:
+// unknown.
+SpanDetail detail_of_span(const HeapMapAnswer& map, const HeapSpan& span, const AddressAnswer* address,
+                          const BlockLabels* labels = nullptr);
 
 // A row of the history, built when it is drawn, since there can be a hundred thousand.
 HistoryLine history_line(const AddressAnswer& address, std::size_t row);

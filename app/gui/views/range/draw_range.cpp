@@ -89,8 +89,8 @@ bool has_changed(const HeapRow& before, const HeapRow& after) {
 void draw_heaps(const Look& look, const RangeSummary& summary) {
   if (!ImGui::BeginTable("heaps", 5, ImGuiTableFlags_RowBg)) return;
   constexpr ImGuiTableColumnFlags pair_of = ImGuiTableColumnFlags_WidthStretch;
-  constexpr ColumnSetup columns[] = {{"Heap", 90},
-                                     {"In use, before > after", 150, 0, pair_of},
+  constexpr ColumnSetup columns[] = {{"Heap", 150},
+                                     {"In use, before → after", 150, 0, pair_of},
                                      {"Pool size", 140, 3, pair_of},
                                      {"Largest free", 140, 1, pair_of},
                                      {"Fragmentation", 120, 2, pair_of}};
@@ -101,10 +101,11 @@ void draw_heaps(const Look& look, const RangeSummary& summary) {
     if (!has_changed(before, after)) continue;
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
-    text(after.name);
+    text(shortened(after.name, ImGui::GetContentRegionAvail().x));
+    tooltip(after.name);
     const auto pair = [](const std::string& a, const std::string& b) {
       ImGui::TableNextColumn();
-      right_text(a + " > " + b);
+      right_text(a + " → " + b);
     };
     pair(text_from_known_bytes(before.in_use_bytes), text_from_known_bytes(after.in_use_bytes));
     pair(text_from_known_bytes(before.pool_bytes), text_from_known_bytes(after.pool_bytes));

@@ -83,6 +83,7 @@ void draw_block_edges(PixelCanvas& draw, const Look& look, const TimelinePicture
 void draw_block_names(ImDrawList& draw, const AppState& state, const Look& look, const TimelinePicture& picture,
                       const StackedBands& bands, const StackBlocks& blocks) {
   const Stream& stream = state.source()->trace->streams[bands.course().query().heap.stream];
+  const BlockLabels* labels = labels_of_stream(state, *state.source()->trace, bands.course().query().heap.stream);
   const HeapColoring coloring = bands.course().query().coloring;
   const float high = ImGui::GetTextLineHeight();
   std::vector<bool> is_named(blocks.blocks().size());
@@ -93,7 +94,7 @@ void draw_block_names(ImDrawList& draw, const AppState& state, const Look& look,
       if (box.foot - box.top < high || box.right - box.left < look.px(40)) continue;
       const LiveBlock& block = blocks.blocks()[one.block];
       const std::string size = text_from_bytes(static_cast<std::int64_t>(block.size));
-      const std::string name = user_code_text(stream.definitions(), block.stack);
+      const std::string name = name_of_block(labels, stream.definitions(), block);
       const std::string words = name_that_fits(name, size, box.right - box.left - look.px(8));
       if (words.empty()) continue;
       is_named[one.block] = true;

@@ -104,7 +104,9 @@ void draw_block_tooltip(const TimelineFrame& frame, const StackBlocks& blocks, s
   const BlockActions actions = actions_of(*frame.state.source()->trace, frame.whole.heap, block);
   const auto shade = frame.bands()->shade_at(frame.pixel_of(x), frame.bytes_at(ImGui::GetIO().MousePos.y));
   ImGui::BeginTooltip();
-  bold_text(actions.code);
+  const Trace& trace = *frame.state.source()->trace;
+  const std::size_t stream = frame.whole.heap.stream;
+  bold_text(name_of_block(labels_of_stream(frame.state, trace, stream), trace.streams[stream].definitions(), block));
   text(actions.size + (shade ? ", " + frame.bands()->name_of(*shade) : std::string()));
   const std::uint64_t requested = block.requested;
   if (requested != wire::unknown_bytes && requested != block.size) text("requested " + text_from_bytes(requested));

@@ -20,6 +20,7 @@ struct TopState {
   std::shared_ptr<const SummaryAnswer> groups_of;
   std::shared_ptr<const ProfileView> groups_in;
   TopBy groups_by = TopBy::frames;
+  std::string filter;  // Of the rows that are known.
   std::uint64_t copy_seen = 0;
 };
 

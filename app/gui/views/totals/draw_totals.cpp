@@ -53,11 +53,21 @@ void set_up_axes(const std::vector<SeriesPoint>& series, double largest) {
   const double step = tick_step(largest);
   for (int i = 0; i <= static_cast<int>(largest * 1.08 / step); ++i) ticks.push_back(i * step);
   ImPlot::SetupAxisTicks(ImAxis_Y1, ticks.data(), static_cast<int>(ticks.size()));
-  const std::size_t every = 1 + series.size() / 20;
+  // Their names if all have room, else their numbers, which the table has too.
+  const float room = ImGui::GetContentRegionAvail().x * 0.6F / static_cast<float>(series.size());
+  std::vector<std::string> names;
+  for (const SeriesPoint& point : series) names.push_back(last_part(point.file));
+  const bool has_room = std::all_of(names.begin(), names.end(),
+                                    [&](const auto& name) { return ImGui::CalcTextSize(name.c_str()).x < room; });
+  const std::size_t every = has_room ? 1 : 1 + series.size() / 20;
   std::vector<double> places;
-  for (std::size_t i = 0; i < series.size(); i += every) places.push_back(static_cast<double>(i) + 1);
+  std::vector<const char*> labels;
+  for (std::size_t i = 0; i < series.size(); i += every) {
+    places.push_back(static_cast<double>(i) + 1);
+    labels.push_back(names[i].c_str());
+  }
   ImPlot::SetupAxisFormat(ImAxis_X1, "%.0f");
-  ImPlot::SetupAxisTicks(ImAxis_X1, places.data(), static_cast<int>(places.size()));
+  ImPlot::SetupAxisTicks(ImAxis_X1, places.data(), static_cast<int>(places.size()), has_room ? labels.data() : nullptr);
 }
 
 void select_file(const AppState& state, const SeriesPoint& point, CommandQueue& commands) {
@@ -66,23 +76,49 @@ void select_file(const AppState& state, const SeriesPoint& point, CommandQueue& 
       return commands.push(command::show_source_file, source.id);
 }
 
-void draw_plot(const AppState& state, const Look& look, const std::vector<SeriesPoint>& series,
-               CommandQueue& commands) {
-  std::vector<double> x, y;
-  for (std::size_t i = 0; i < series.size(); ++i) {
-    x.push_back(static_cast<double>(i) + 1);
-    y.push_back(static_cast<double>(series[i].total.bytes));
+// One bar a file, stacked by line of your code: each layer is drawn down to the axis, over the ones above it. Samples
+// without any code are in no line; then the bars are as high as the totals.
+void draw_bars(const Look& look, const SeriesAnswer& series) {
+  std::vector<double> x, top;
+  for (const SeriesPoint& point : series.points) {
+    x.push_back(static_cast<double>(x.size()) + 1);
+    top.push_back(0);
+    for (const SeriesGrowth::Line& line : series.growth.lines)
+      top.back() += static_cast<double>(line.bytes[x.size() - 1]);
+    if (series.growth.lines.empty()) top.back() = static_cast<double>(point.total.bytes);
   }
-  const double largest = y.empty() ? 0 : *std::max_element(y.begin(), y.end());
+  const auto plot = [&](const char* name, ImVec4 ink) {
+    ImPlotSpec bars;
+    bars.FillColor = bars.LineColor = ink;
+    ImPlot::PlotBars(name, x.data(), top.data(), static_cast<int>(x.size()), 0.6, bars);
+  };
+  if (series.growth.lines.empty()) return plot("bytes", look.vec(Role::parameters));
+  for (std::size_t i = series.growth.lines.size(); i-- > 0;) {
+    const SeriesGrowth::Line& line = series.growth.lines[i];
+    plot(line.name.c_str(), look.vec(role_from_hue(i)));
+    for (std::size_t k = 0; k < top.size(); ++k) top[k] -= static_cast<double>(line.bytes[k]);
+  }
+}
+
+// The line of the layer at a height; nullptr above all of them.
+const SeriesGrowth::Line* line_at(const SeriesGrowth& growth, std::size_t file, double height) {
+  for (const SeriesGrowth::Line& line : growth.lines) {
+    height -= static_cast<double>(line.bytes[file]);
+    if (height < 0) return &line;
+  }
+  return nullptr;
+}
+
+void draw_plot(const AppState& state, const Look& look, const SeriesAnswer& answer, CommandQueue& commands) {
+  const std::vector<SeriesPoint>& series = answer.points;
+  double largest = 0;
+  for (const SeriesPoint& point : series) largest = std::max(largest, static_cast<double>(point.total.bytes));
   const float height = std::max(look.px(120), ImGui::GetContentRegionAvail().y * 0.5F);
-  constexpr ImPlotFlags flags =
-      ImPlotFlags_NoLegend | ImPlotFlags_NoMenus | ImPlotFlags_NoBoxSelect | ImPlotFlags_NoMouseText;
+  constexpr ImPlotFlags flags = ImPlotFlags_NoMenus | ImPlotFlags_NoBoxSelect | ImPlotFlags_NoMouseText;
   if (!ImPlot::BeginPlot("##totals", {-1, height}, flags)) return;
   set_up_axes(series, largest);
-  ImPlotSpec bars;
-  bars.FillColor = look.vec(Role::parameters, 0.6F);
-  bars.LineColor = look.vec(Role::parameters);
-  ImPlot::PlotBars("bytes", x.data(), y.data(), static_cast<int>(x.size()), 0.6, bars);
+  ImPlot::SetupLegend(ImPlotLocation_East, ImPlotLegendFlags_Outside | ImPlotLegendFlags_NoButtons);
+  draw_bars(look, answer);
   if (ImPlot::IsPlotHovered()) {
     const double at = std::round(ImPlot::GetPlotMousePos().x) - 1;
     if (at >= 0 && at < static_cast<double>(series.size())) {
@@ -91,6 +127,8 @@ void draw_plot(const AppState& state, const Look& look, const std::vector<Series
       bold_text(last_part(point.file));
       text(text_from_bytes(point.total.bytes) + " (" + exact_text_from_bytes(point.total.bytes) + "), count " +
            text_from_count(point.total.count));
+      if (const auto* line = line_at(answer.growth, static_cast<std::size_t>(at), ImPlot::GetPlotMousePos().y))
+        text(line->name + " " + text_from_bytes(line->bytes[static_cast<std::size_t>(at)]));
       if (point.time_ns != 0) dim_text(text_from_unix_ns(point.time_ns) + " UTC");
       ImGui::EndTooltip();
       if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) select_file(state, point, commands);
@@ -104,17 +142,18 @@ void draw_plot(const AppState& state, const Look& look, const std::vector<Series
 void draw_totals(const AppState& state, TotalsState& totals, CommandQueue& commands) {
   if (!draw_answer_state(state, state.answers().series, "the totals")) return;
   const auto answer = state.answers().series.value;
-  const std::vector<SeriesPoint>& series = *answer;
+  const std::vector<SeriesPoint>& series = answer->points;
   if (totals.of != answer) totals.table = describe_totals(series, "bytes");
   totals.of = answer;
   const Look look(state);
+  const std::string unit = state.answers().summary.value ? state.answers().summary.value->summary.unit : "bytes";
   ImGui::AlignTextToFramePadding();
-  text(text_from_count(static_cast<std::int64_t>(series.size())) + " files");
+  text(headline_of_series(series, answer->growth, unit));
   ImGui::SameLine();
-  dim_text("total of each file");
+  dim_text("by line of your code");
   tooltip("Click a bar or a row to bring its file to the front.");
   draw_copy_menu(ViewKind::totals, commands);
-  draw_plot(state, look, series, commands);
+  draw_plot(state, look, *answer, commands);
   TableRequest request{.id = "files", .find = state.position().find};
   const Source* front = state.source();
   request.is_selected = [&](std::size_t row) {

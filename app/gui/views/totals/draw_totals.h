@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
-#include "analysis/query/summary.h"
+#include "analysis/document/document.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
 #include "app/gui/look/draw_table.h"
@@ -14,7 +14,7 @@
 namespace hbmscope::gui {
 
 struct TotalsState {
-  std::shared_ptr<const std::vector<SeriesPoint>> of;  // The files in the table.
+  std::shared_ptr<const SeriesAnswer> of;  // The files in the table.
   Table table;
   TableState rows;
   std::uint64_t copy_seen = 0;

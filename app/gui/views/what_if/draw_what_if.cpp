@@ -30,7 +30,7 @@ void copy(const AppState& state, const WhatIfAnswer& answer, const std::vector<s
           CommandQueue& commands) {
   Table table = answer.table;
   table.note = answer.own;
-  for (const std::string& note : answer.notes) table.note += "\n" + note + ".";
+  for (const std::string& note : answer.notes) table.note += "\n" + sentence_from_note(note);
   table.title = "What if";
   copy_table(state, table, rows, commands);
 }
@@ -47,11 +47,11 @@ void draw_what_if(const AppState& state, WhatIfState& view, CommandQueue& comman
   const WhatIfAnswer& answer = *kept;
   if (!answer.wrong_words.empty()) wrapped_text(answer.wrong_words);
   if (answer.unknown) {
-    wrapped_text("Nothing can be replayed: " + answer.unknown->what + ".");
-    return wrapped_text("If the device is unknown, type it: device=h100, or device=80GiB.", true);
+    wrapped_text(sentence_from_note("nothing can be replayed: " + answer.unknown->what));
+    return wrapped_text("To replay it on a device that you know, enter that: device=h100, or device=80GiB.", true);
   }
   wrapped_text(answer.own, true);
-  for (const std::string& note : answer.notes) wrapped_text(note + ".", true);
+  for (const std::string& note : answer.notes) wrapped_text(sentence_from_note(note), true);
   TableRequest request{.id = "settings", .find = state.position().find};
   request.is_selected = [&](std::size_t row) { return answer.rows[row].scenario.is_own; };
   if (!answer.rows.empty()) draw_table(state, Look(state), answer.table, kept, view.rows, request, commands);
