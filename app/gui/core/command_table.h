@@ -71,7 +71,8 @@ struct Command;
   S(filter_to_selection, "Filter to the selected function", "", "Edit", selection,                                     \
     "Keeps only stacks that pass through it.")                                                                         \
   S(clear_filter, "Clear filter", "", "Edit", file, "Shows the whole profile again.")                                  \
-  S(escape, "Clear selection or filter", "Escape", "Edit", nothing, "Closes what is open first, then clears one after the other.") \
+  S(escape, "Clear selection or filter", "Escape", "Edit", nothing,                                                    \
+    "Closes what is open first, then clears one after the other.")                                                     \
   X(settings, "Settings...", "Ctrl+,", "Edit", nothing, "Theme, text size, editor.")                                   \
   X(back, "Back", "Alt+Left", "Go", earlier_position, "Undoes the last change of view, selection or filter.")          \
   X(forward, "Forward", "Alt+Right", "Go", later_position, "Redoes what Back undid.")                                  \
@@ -98,7 +99,7 @@ struct Command;
     "Plays the trace in real time: in 10 s where it took longer, in 3 s where it took less. For a running job: holds " \
     "the picture, or follows the job again.")                                                                          \
   S(toggle_all_devices, "All devices", "", "View", any_file,                                                           \
-    "Tables, graphs and the timeline are about all devices, or again about that of the shown heap.")                  \
+    "Tables, graphs and the timeline are about all devices, or again about that of the shown heap.")                   \
   S(toggle_regions, "Rows by region", "R", "View", trace, "Starts a new row of the heap map at each region.")          \
   S(toggle_strip, "Heap map as a strip", "U", "View", trace,                                                           \
     "One axis of addresses, not wrapped into rows, that zooms as the timeline does. Again: rows.")                     \
@@ -151,7 +152,7 @@ struct Command;
   X(skip_to_now, "Skip to now", "", "Go", behind,                                                                      \
     "Jumps to live. What was skipped stays in the observer's recording.")                                              \
   X(detach, "Detach", "", "File", attached, "The job keeps running without hbmscope; what was recorded stays.")        \
-  X(stop_work, "Stop background work", "", "View", nothing,                                                                \
+  X(stop_work, "Stop background work", "", "View", nothing,                                                            \
     "Keeps what is shown and cancels what is still being computed.")                                                   \
   X(go_on_working, "Resume background work", "", "View", nothing, "Computes what was cancelled.")                      \
   X(help, "Keys and commands", "F1", "Help", nothing, "All commands with their keys.")                                 \
@@ -161,7 +162,7 @@ struct Command;
   X(about, "About hbmscope", "", "Help", nothing, "The version, and what this installation has.")                      \
   X(start_demo, "Start the demo", "", "File", nothing, "A training step on an emulated device, live.")                 \
   X(pause_demo, "Pause or resume the demo", "", "File", demo, "Holds its program.")                                    \
-  X(step_demo, "Step demo", "", "File", demo, "One allocation, while it is paused.")                            \
+  X(step_demo, "Step demo", "", "File", demo, "One allocation, while it is paused.")                                   \
   X(split_demo, "Compare another configuration with the demo", "", "File", demo,                                       \
     "Runs the same workload twice, side by side, each with its own settings. Press again for one.")                    \
   X(end_demo, "End the demo", "", "File", demo, "What was seen of it stays.")                                          \

@@ -34,7 +34,7 @@ std::vector<std::uint64_t> addresses_in(std::string_view where) {
 }
 
 std::string time_text(const Stream& stream, std::uint64_t event, const std::optional<std::int64_t>& time_ns) {
-  return time_ns ? text_from_moment_ns(*time_ns - stream.first_time_ns()) : "event " + text_from_count(event);
+  return time_ns ? text_from_moment_ns(*time_ns - stream.zero_ns()) : "event " + text_from_count(event);
 }
 
 // The time at which most of what matches was in use.
