@@ -96,7 +96,7 @@ struct Command;
   S(play, "Play or pause", "Space", "Go", trace,                                                                       \
     "Plays the trace in real time: in 10 s where it took longer, in 3 s where it took less. For a running job: holds " \
     "the picture, or follows the job again.")                                                                          \
-  S(toggle_all_devices, "All devices, or the shown one", "", "View", any_file,                                           \
+  S(toggle_all_devices, "All devices, or the shown one", "", "View", nothing,                                          \
     "What tables and graphs are about: the device of the shown heap, or all devices together.")                        \
   S(toggle_regions, "Rows by region", "R", "View", trace, "Starts a new row of the heap map at each region.")          \
   S(toggle_strip, "Heap map as a strip", "U", "View", trace,                                                           \
@@ -204,7 +204,7 @@ struct Command;
   S(add_filter, std::string, "Adds a term to the filter, or removes it where it is there.")                           \
   S(set_focus, std::string, "Keeps samples with a frame that matches the regular expression.")                        \
   S(set_find, std::string, "Replaces the text that Find looks for.")                                                  \
-  S(set_table, std::string, "Chooses the answer that Tables shows, by its name.")                                      \
+  S(set_table, std::string, "Chooses the answer that Tables shows, by its name.")                                     \
   S(set_what_if, std::string, "Replaces the setting that What if tries besides the usual ones.")                      \
   S(set_view, ViewKind, "Brings the view to the front.")                                                              \
   S(set_view_named, std::string, "Brings the view with this name to the front, as --view gives it.")                  \
