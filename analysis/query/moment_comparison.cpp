@@ -76,9 +76,8 @@ bool pass_over_steps(const Stream& stream, std::uint32_t heap, std::uint64_t end
 std::optional<ProgramPoint> point_at(const Stream& stream, std::uint32_t heap, std::uint64_t position,
                                      PassControl* control) {
   ProgramPoint point;
-  const bool is_done = pass_over_steps(stream, heap, position, control, [&](RequestStep step, std::uint64_t) {
-    point.take(step);
-  });
+  const bool is_done =
+      pass_over_steps(stream, heap, position, control, [&](RequestStep step, std::uint64_t) { point.take(step); });
   return is_done ? std::optional(point) : std::nullopt;
 }
 
@@ -179,8 +178,8 @@ std::optional<std::vector<std::uint64_t>> find_matching_positions(const Stream& 
   std::vector<std::uint64_t> found;
   now = {};
   std::uint64_t position = 0;
-  const bool is_done = pass_over_steps(
-      other, other_heap, other.end_position(), control, [&](RequestStep step, std::uint64_t after) {
+  const bool is_done =
+      pass_over_steps(other, other_heap, other.end_position(), control, [&](RequestStep step, std::uint64_t after) {
         ProgramPoint next = now;
         next.take(step);
         while (found.size() < points.size() && points[found.size()] < next) found.push_back(position);

@@ -337,9 +337,8 @@ void Stream::note_records(const wire::DecodedBlock& block) {
 void Stream::note_regions(const wire::DecodedBlock& block) {
   const auto note_all = [&](const auto& rows) {
     for (const auto& row : rows) {
-      const RegionRange one{row.heap,
-                            {row.address, row.address + row.size},
-                            (row.flags & wire::region_flag::joins_neighbours) != 0};
+      const RegionRange one{
+          row.heap, {row.address, row.address + row.size}, (row.flags & wire::region_flag::joins_neighbours) != 0};
       if (!one.range.empty() && growth_->regions_ever.insert(one).second) has_.regions_ever.push_back(one);
     }
   };

@@ -130,8 +130,8 @@ TEST_F(BlocksView, keys_find_the_largest_free_block_and_fill_the_map_with_it) {
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_EQ(block, state().position().address);
     take_picture_now(hand, "heap_map_zoomed");
-    // The minimap's head is the heap's begin.
-    hand.MouseMoveToPos({minimap.RectFull.GetCenter().x, minimap.RectFull.Min.y + 1});
+    // The left end of the strip's minimap is the heap's begin.
+    hand.MouseMoveToPos({minimap.RectFull.Min.x + 1, minimap.RectFull.GetCenter().y});
     hand.MouseClick();
     hand.Yield(3);
     hand.MouseMoveToPos({picture.RectFull.Min.x + 40, picture.RectFull.GetCenter().y});

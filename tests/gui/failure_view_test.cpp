@@ -147,7 +147,7 @@ TEST_F(FailureView, a_log_that_is_gone_or_was_pasted_says_so) {
   run([&](ImGuiTestContext& hand) {
     open(hand, {file});
     std::filesystem::remove(file);
-    commands().push(gui::command::show_log_line, std::uint64_t{2001});
+    commands().push(gui::command::show_log_line, std::uint64_t{1001});  // The text is in front, at the failure's line.
     ASSERT_TRUE(wait_until(hand, [&] { return state().answers().log_lines.failed(); }));
     EXPECT_EQ(file, state().answers().log_lines.error.file);
     commands().push(gui::command::open_text, std::string("RESOURCE_EXHAUSTED: Out of memory allocating 8589934592 "

@@ -130,6 +130,8 @@ TEST_F(MapView, the_wheel_leads_from_rows_into_a_strip_and_home_back) {
     hand.Yield(3);
     EXPECT_EQ(gui::MapLayout::strip, gui::map_layout_of(state(), 0));
     EXPECT_EQ(gui::MapLayout::automatic, state().position().map_layout) << "nobody chose it";
+    const ImRect strip = hand.ItemInfo("//Heap map/**/pieces").RectFull;
+    hand.MouseMoveToPos({picture.Min.x + picture.GetWidth() / 3, strip.Min.y + 10});
     hand.MouseClick();
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_EQ(block.begin, spans().find(*state().position().address)->begin) << "the same block is under the pointer";

@@ -283,7 +283,7 @@ TEST_F(Tasks, the_same_in_two_recordings) {
     if (!state().is_split()) return false;
     const gui::ContextScope scope(state(), 0);
     const auto overlay = gui::find_overlay(state());
-    return overlay && overlay->words.starts_with("B: ") && state().answers().overlay.value;
+    return overlay && overlay->words.starts_with("B (") && state().answers().overlay.value;
   };
   run([&](ImGuiTestContext& hand) {
     open(hand, {first, second});

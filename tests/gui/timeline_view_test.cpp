@@ -282,7 +282,8 @@ TEST_F(TimelineView, a_click_on_a_bar_of_growth_selects_that_step) {
     ASSERT_TRUE(picture.growth);
     const auto& steps = state().answers().steps.value->steps;
     const double middle = static_cast<double>(steps[3].at + steps[4].at) / 2;
-    const float share = static_cast<float>((middle - static_cast<double>(shown.begin)) / static_cast<double>(shown.length()));
+    const float share =
+        static_cast<float>((middle - static_cast<double>(shown.begin)) / static_cast<double>(shown.length()));
     hand.MouseMoveToPos({lanes.Min.x + share * lanes.GetWidth(), (picture.growth->from.y + picture.growth->to.y) / 2});
     hand.MouseClick();
     ASSERT_TRUE(wait_until_idle(hand));

@@ -59,7 +59,8 @@ void add_answer_options(CLI::App& command, ReportOptions& options) {
     const std::string flag(row->flag);
     if (flag.empty() || command.get_option_no_throw(flag) != nullptr) continue;
     const bool is_instead = row->placement == Placement::instead_of_rows;
-    const std::string what = static_cast<char>(std::tolower(static_cast<unsigned char>(row->help.front()))) + std::string(row->help.substr(1));
+    const std::string what = static_cast<char>(std::tolower(static_cast<unsigned char>(row->help.front()))) +
+                             std::string(row->help.substr(1));
     const std::string help = is_instead ? "Print " + what + ", instead of rows" : "Also print " + what;
     if (row->value_name.empty())
       command.add_flag(flag, help);

@@ -93,8 +93,7 @@ std::vector<DeviceStack> devices_to_show(const Source& source) {
   for (const DeviceHeaps& device : source.devices) {
     DeviceStack stack;
     for (const DeviceHeap& heap : device.heaps)
-      if (heap.is_counted && heap.peak_bytes > stack.peak)
-        stack = {heap.key, device.name, heap.peak_bytes, nullptr};
+      if (heap.is_counted && heap.peak_bytes > stack.peak) stack = {heap.key, device.name, heap.peak_bytes, nullptr};
     if (stack.peak == 0) continue;
     devices.push_back(std::move(stack));
   }
@@ -107,27 +106,27 @@ void ask_devices(Answering& asking, const StackQuery& query) {
   std::vector<DeviceStack> devices = devices_to_show(*source);
   if (devices.size() < 2) return asking.forget(&Answers::device_stacks);
   const auto before = source->is_part() ? asking.answers().device_stacks.value : nullptr;
-  asking.ask(&Answers::device_stacks, {source->id, DeviceStacksOptions{query}},
-             [trace = source->trace, query, devices = std::move(devices),
-              before](Work& work) -> Computed<DeviceStacks> {
-               auto made = std::make_shared<DeviceStacks>();
-               made->trace = trace;
-               std::size_t bytes = 0;
-               for (DeviceStack device : devices) {
-                 StackQuery of_device = query;
-                 of_device.heap = device.heap;
-                 const StackCourse* known = nullptr;
-                 if (before)
-                   for (const DeviceStack& one : before->devices)
-                     if (one.heap == device.heap) known = one.course.get();
-                 auto course = StackCourse::compute(*trace, of_device, known, &work);
-                 if (!course) return Failure(cancelled_error());
-                 bytes += course->memory_bytes();
-                 device.course = std::make_shared<const StackCourse>(std::move(*course));
-                 made->devices.push_back(std::move(device));
-               }
-               return {std::move(made), bytes};
-             });
+  asking.ask(
+      &Answers::device_stacks, {source->id, DeviceStacksOptions{query}},
+      [trace = source->trace, query, devices = std::move(devices), before](Work& work) -> Computed<DeviceStacks> {
+        auto made = std::make_shared<DeviceStacks>();
+        made->trace = trace;
+        std::size_t bytes = 0;
+        for (DeviceStack device : devices) {
+          StackQuery of_device = query;
+          of_device.heap = device.heap;
+          const StackCourse* known = nullptr;
+          if (before)
+            for (const DeviceStack& one : before->devices)
+              if (one.heap == device.heap) known = one.course.get();
+          auto course = StackCourse::compute(*trace, of_device, known, &work);
+          if (!course) return Failure(cancelled_error());
+          bytes += course->memory_bytes();
+          device.course = std::make_shared<const StackCourse>(std::move(*course));
+          made->devices.push_back(std::move(device));
+        }
+        return {std::move(made), bytes};
+      });
 }
 
 }  // namespace

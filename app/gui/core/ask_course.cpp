@@ -128,15 +128,15 @@ void ask_overlay_by_requests(Answering& asking, const Overlay& overlay, const So
   const auto own = part.state == AnswerState::ready ? part.value : asking.answers().timeline.value;
   const Source* source = asking.state().source();
   if (own == nullptr || own->heap.empty()) return;
-  asking.ask(&Answers::overlay, {other.id, ByRequestsOptions{own, overlay.heap}},
-             [trace = source->trace, own, beside = other.trace,
-              heap = overlay.heap](Work& work) -> Computed<TimelineColumns> {
-               auto made = compute_columns_by_requests(trace->streams[own->heap.stream], *own,
-                                                       beside->streams[heap.stream], heap, &work);
-               if (!made) return Failure(cancelled_error());
-               const std::size_t bytes = made->columns.size() * sizeof(TimelineColumn);
-               return {std::make_shared<const TimelineColumns>(std::move(*made)), bytes};
-             });
+  asking.ask(
+      &Answers::overlay, {other.id, ByRequestsOptions{own, overlay.heap}},
+      [trace = source->trace, own, beside = other.trace, heap = overlay.heap](Work& work) -> Computed<TimelineColumns> {
+        auto made = compute_columns_by_requests(trace->streams[own->heap.stream], *own, beside->streams[heap.stream],
+                                                heap, &work);
+        if (!made) return Failure(cancelled_error());
+        const std::size_t bytes = made->columns.size() * sizeof(TimelineColumn);
+        return {std::make_shared<const TimelineColumns>(std::move(*made)), bytes};
+      });
 }
 
 }  // namespace

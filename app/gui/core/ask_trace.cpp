@@ -160,32 +160,32 @@ void ask_heap_map(Answering& asking) {
   if (is_change && pinned == nullptr) return;
   const HeapMapOptions map{heap, coloring, is_change ? position.pin : MomentName(), colors};
   const auto& before = asking.answers().heap_map.value;
-  const bool has_extent = before && before->moment->trace == moment->trace && before->heap == heap;
-  asking.ask(&Answers::heap_map, {position.source, map, position.at},
-             [moment, pinned, heap, coloring, colors,
-              extent = has_extent ? before->extent : nullptr](Work& work) -> Computed<HeapMapAnswer> {
-               auto answer = std::make_shared<HeapMapAnswer>();
-               answer->moment = moment;
-               answer->extent = extent ? extent
-                                       : std::make_shared<const HeapExtent>(
-                                             compute_heap_extent(moment->stream(heap), heap.heap));
-               answer->pinned = pinned;
-               answer->heap = heap;
-               ColoringFacts facts;
-               if (pinned) facts.pinned = &pinned->state_of(heap);
-               if (row_of(coloring).needs_ends) {
-                 auto live = collect_live_rows(*moment->trace, moment->states, true, &work);
-                 if (!live) return Failure(cancelled_error());
-                 facts.live = std::move(live->rows);
-                 facts.stream = heap.stream;
-               }
-               answer->spans = compute_heap_spans(moment->stream(heap), moment->state_of(heap), heap.heap, coloring,
-                                                  *colors, facts, answer->extent.get());
-               answer->driver_pools =
-                   find_driver_pools(moment->stream(heap), heap.heap, moment->state_of(heap).position());
-               const std::size_t bytes = answer->spans.memory_bytes();
-               return {std::move(answer), bytes};
-             });
+  const bool is_same = before && (before->moment->trace == moment->trace || asking.state().source()->live);
+  const bool has_extent = is_same && before->heap == heap && before->extent->is_of(moment->stream(heap), heap.heap);
+  asking.ask(
+      &Answers::heap_map, {position.source, map, position.at},
+      [moment, pinned, heap, coloring, colors,
+       extent = has_extent ? before->extent : nullptr](Work& work) -> Computed<HeapMapAnswer> {
+        auto answer = std::make_shared<HeapMapAnswer>();
+        answer->moment = moment;
+        answer->extent =
+            extent ? extent : std::make_shared<const HeapExtent>(compute_heap_extent(moment->stream(heap), heap.heap));
+        answer->pinned = pinned;
+        answer->heap = heap;
+        ColoringFacts facts;
+        if (pinned) facts.pinned = &pinned->state_of(heap);
+        if (row_of(coloring).needs_ends) {
+          auto live = collect_live_rows(*moment->trace, moment->states, true, &work);
+          if (!live) return Failure(cancelled_error());
+          facts.live = std::move(live->rows);
+          facts.stream = heap.stream;
+        }
+        answer->spans = compute_heap_spans(moment->stream(heap), moment->state_of(heap), heap.heap, coloring, *colors,
+                                           facts, answer->extent.get());
+        answer->driver_pools = find_driver_pools(moment->stream(heap), heap.heap, moment->state_of(heap).position());
+        const std::size_t bytes = answer->spans.memory_bytes();
+        return {std::move(answer), bytes};
+      });
 }
 
 }  // namespace hbmscope::gui

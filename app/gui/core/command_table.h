@@ -98,7 +98,7 @@ struct Command;
   S(play, "Play or pause", "Space", "Go", trace,                                                                       \
     "Plays the trace in real time: in 10 s where it took longer, in 3 s where it took less. For a running job: holds " \
     "the picture, or follows the job again.")                                                                          \
-  S(toggle_all_devices, "All devices", "", "View", any_file,                                                           \
+  S(toggle_all_devices, "All devices", "", "View", nothing,                                                            \
     "Tables, graphs and the timeline are about all devices, or again about that of the shown heap.")                   \
   S(toggle_regions, "Rows by region", "R", "View", trace, "Starts a new row of the heap map at each region.")          \
   S(toggle_strip, "Heap map as a strip", "U", "View", trace,                                                           \

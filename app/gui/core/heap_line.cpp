@@ -147,8 +147,7 @@ std::optional<std::size_t> HeapLine::region_after_notch(std::int64_t px) const {
 
 namespace {
 
-HeapMapView fit_with_pitch(const HeapSpans& map, int width, int height, MapLayout layout, int pitch,
-                           FitBeside beside) {
+HeapMapView fit_with_pitch(const HeapSpans& map, int width, int height, MapLayout layout, int pitch, FitBeside beside) {
   HeapMapView view;
   view.width = std::max(1, width);
   view.layout = layout;
@@ -159,10 +158,10 @@ HeapMapView fit_with_pitch(const HeapSpans& map, int width, int height, MapLayou
   // The same height of a row where the places are fewer than the scale leaves room for.
   const std::int64_t length = std::max(
       HeapLine(map, view).length_px(),
-      view.by_region() ? 0
-                       : static_cast<std::int64_t>(static_cast<double>(map.scale_bytes) / view.bytes_per_px));
+      view.by_region() ? 0 : static_cast<std::int64_t>(static_cast<double>(map.scale_bytes) / view.bytes_per_px));
   const std::int64_t rows = std::max<std::int64_t>(1, (length + view.width - 1) / view.width);
-  view.pitch = std::clamp(static_cast<int>(height / std::max<std::int64_t>(rows, beside.rows)), pitch_least, pitch_most);
+  view.pitch =
+      std::clamp(static_cast<int>(height / std::max<std::int64_t>(rows, beside.rows)), pitch_least, pitch_most);
   view.rows = static_cast<int>(std::min<std::int64_t>(rows, rows_most));
   return view;
 }
@@ -269,8 +268,7 @@ AddressRange addresses_of_strip(const HeapSpans& map, const HeapMapView& view) {
   return {line.address_of_place(view.origin), is_in_notch ? map.places[place - 1].end : line.address_of_place(end_px)};
 }
 
-HeapMapView strip_of_addresses(const HeapSpans& map, int width, int height, AddressRange range,
-                               FitBeside beside) {
+HeapMapView strip_of_addresses(const HeapSpans& map, int width, int height, AddressRange range, FitBeside beside) {
   const HeapMapView fit = fit_heap_map(map, width, height, MapLayout::strip, beside);
   std::uint64_t bytes = 0, places = 0;
   for (const AddressRange& place : map.places) {

@@ -1,8 +1,9 @@
-// Maps addresses to pixels of the heap map. The regions follow each other on one line of pixels, lowest address first,
-// and the line is wrapped into rows like text. Each region takes a whole number of pixels (the last one may be partly
-// filled), and a notch separates two regions.
+// Maps addresses to pixels of the heap map. The heap's places, which are all regions that it ever had, follow each
+// other on one line of pixels, lowest address first, and the line is wrapped into rows like text. Each place takes a
+// whole number of pixels (the last one may be partly filled), and a notch separates two. A region is a place or a part
+// of one.
 //
-// Alternatively each region begins its own row, which makes regions easier to compare; the rest of its last row is
+// Alternatively each place begins its own row, which makes them easier to compare; the rest of its last row is
 // empty. Or the line is not wrapped at all: a strip is one long row, of which the picture shows a part, as a timeline
 // does of time.
 //
@@ -112,8 +113,7 @@ HeapMapView zoom_to_range(const HeapSpans& map, const HeapMapView& fit, int heig
 // The addresses from the left to the right end of a strip; empty if it shows the whole heap. strip_of_addresses() is
 // the inverse: what a strip shows is a range of addresses, whatever happens to the heap.
 AddressRange addresses_of_strip(const HeapSpans& map, const HeapMapView& view);
-HeapMapView strip_of_addresses(const HeapSpans& map, int width, int height, AddressRange range,
-                               FitBeside beside = {});
+HeapMapView strip_of_addresses(const HeapSpans& map, int width, int height, AddressRange range, FitBeside beside = {});
 // Zooming in rows by `factor` leads into a strip. The address at `px` of the rows' line comes to lie at `x`.
 AddressRange strip_of_rows(const HeapSpans& map, const HeapMapView& rows, int width, int height, double factor,
                            std::int64_t px, int x);

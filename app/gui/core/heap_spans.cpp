@@ -139,8 +139,10 @@ std::uint64_t bytes_of(const std::vector<AddressRange>& ranges) {
 
 HeapExtent compute_heap_extent(const Stream& stream, std::uint32_t heap) {
   HeapExtent extent;
+  extent.peak_position = stream.peak(heap).position;
+  extent.regions_ever = stream.regions_ever().size();
   HeapSpans peak;
-  add_blocks(peak, stream.state_at(stream.peak(heap).position), heap);
+  add_blocks(peak, stream.state_at(extent.peak_position), heap);
   extent.block_bytes = peak.block_bytes;
   if (!peak.knows_regions) {
     for (const SpanRegion& region : peak.regions) extent.ranges.push_back(region.range);

@@ -85,6 +85,13 @@ struct HeapExtent {
   std::vector<AddressRange> ranges;  // Ascending. Without reported regions: the areas of close blocks at the peak.
   std::uint64_t pool_bytes = 0;      // Of the largest pool; 0 if it is unknown.
   std::array<std::uint64_t, 64> block_bytes{};  // As HeapSpans::block_bytes, at the peak.
+  std::uint64_t peak_position = 0;
+  std::size_t regions_ever = 0;  // In the stream.
+
+  // Whether it still holds for a stream that has grown since.
+  bool is_of(const Stream& stream, std::uint32_t heap) const {
+    return stream.regions_ever().size() == regions_ever && stream.peak(heap).position == peak_position;
+  }
 };
 HeapExtent compute_heap_extent(const Stream& stream, std::uint32_t heap);
 

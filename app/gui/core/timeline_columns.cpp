@@ -212,12 +212,19 @@ TimelineSpan active_span_of(const Stream& stream, std::uint32_t heap) {
     begin = axis_of(bucket.first_position, bucket.first_time_ns);
     break;
   }
-  // A program that loads its parameters for most of the time, one by one.
-  const std::uint64_t tenth = stream.end_position() / share_of_events;
-  if (const std::int64_t loaded = axis_of(tenth, stream.state_at(tenth).time_ns()); loaded > whole.length() / 2)
-    begin = std::max(begin, loaded);
-  if (begin < whole.length() / 8) return {};
-  return {begin - (whole.end - begin) / 20, whole.end};
+  // A program that starts for a long time, and allocates a few parameters meanwhile.
+  const auto time_of = [&](std::uint64_t position) { return axis_of(position, stream.state_at(position).time_ns()); };
+  if (const std::int64_t started = time_of(stream.end_position() / share_of_events); started > whole.length() / 4)
+    begin = std::max(begin, started);
+  if (begin < whole.length() / 8) begin = 0;
+  // The same for a long end, if nothing fails there.
+  std::int64_t end = whole.end;
+  const std::uint64_t last = stream.end_position() - stream.end_position() / 100;
+  if (stream.failures().empty() && stream.peak(heap).position <= last)
+    if (const std::int64_t done = time_of(last); end - done > (end - begin) / 4) end = done;
+  const std::int64_t margin = (end - begin) / 20;
+  const TimelineSpan span{std::max<std::int64_t>(0, begin - margin), std::min(whole.end, end + margin)};
+  return span.length() == whole.length() ? TimelineSpan() : span;
 }
 
 StreamPositions positions_of(const Stream& stream, TimelineSpan span) {
@@ -277,8 +284,7 @@ std::optional<TimelineColumns> compute_columns_by_requests(const Stream& stream,
                                                            PassControl* control) {
   std::vector<std::uint64_t> positions{own.begin_position};
   for (const TimelineColumn& column : own.columns) positions.push_back(std::max(positions.back(), column.position));
-  const auto found =
-      find_matching_positions(stream, own.heap.heap, positions, other, other_heap.heap, control);
+  const auto found = find_matching_positions(stream, own.heap.heap, positions, other, other_heap.heap, control);
   if (!found) return std::nullopt;
   TimelineColumns columns;
   columns.heap = other_heap;
@@ -297,7 +303,8 @@ std::optional<TimelineColumns> compute_columns_by_requests(const Stream& stream,
       });
   if (!is_done) return std::nullopt;
   course.finish();
-  for (const TimelineColumn& one : columns.columns) columns.in_use_most = std::max(columns.in_use_most, one.in_use.most);
+  for (const TimelineColumn& one : columns.columns)
+    columns.in_use_most = std::max(columns.in_use_most, one.in_use.most);
   return columns;
 }
 

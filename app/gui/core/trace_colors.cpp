@@ -82,7 +82,7 @@ class NameWeights {
 using BytesByKey = std::unordered_map<std::uint32_t, std::uint64_t>;
 
 struct Weights {
-  ByColoring<NameWeights> names;         // What each held at the most, of the times that were looked at.
+  ByColoring<NameWeights> names;  // What each held at the most, of the times that were looked at.
   ByColoring<NameWeights> names_at_peak;
   std::uint64_t bytes = 0, with_category = 0;  // In the main layer.
   std::set<Shade> sizes;
@@ -134,8 +134,8 @@ class HeapSampler {
     const StreamState state = stream_.state_at(position);
     std::vector<BytesByKey> now(most_.size());
     for (const LiveBlock& block : state.slots()) {
-      const auto heap = std::find_if(heaps_.begin(), heaps_.end(),
-                                     [&](const RankedHeap& one) { return one.key.heap == block.heap; });
+      const auto heap =
+          std::find_if(heaps_.begin(), heaps_.end(), [&](const RankedHeap& one) { return one.key.heap == block.heap; });
       if (heap == heaps_.end()) continue;
       const std::size_t first = static_cast<std::size_t>(heap - heaps_.begin()) * rows_.size();
       for (std::size_t i = 0; i < rows_.size(); ++i)

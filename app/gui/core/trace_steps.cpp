@@ -50,12 +50,9 @@ std::optional<Overlay> other_side(const AppState& state) {
     return Overlay{state.position().source, timeline->heap, 0, own_timeline->whole, std::move(words), true};
   const auto steps = shown_steps(state);
   const std::int64_t shift = own && steps ? steps->steps.front().at - own->steps.front().at : 0;
-  return Overlay{state.position().source,
-                 timeline->heap,
-                 shift,
-                 {timeline->whole.begin - shift, timeline->whole.end - shift},
-                 std::move(words),
-                 false};
+  return Overlay{
+      state.position().source, timeline->heap, shift, {timeline->whole.begin - shift, timeline->whole.end - shift},
+      std::move(words),        false};
 }
 
 }  // namespace

@@ -73,8 +73,8 @@ namespace hbmscope::gui {
 // Answers that the questions above are made from, or that are computed with them. X(type, name, phrase). `moment`,
 // `pinned`, `baseline_moment` and `settings` exist for traces only; `color_ranks` led to Context::colors;
 // `frames_blocks` pass the filter and were allocated through the selected frame; `overlay` is what find_overlay() says;
-// `device_stacks` are for the view of all devices; `timeline_part`, `stack_part` and `stack_blocks` are of the visible span, `timeline`, `stack` and `tier_stacks` of
-// the whole trace.
+// `device_stacks` are for the view of all devices; `timeline_part`, `stack_part` and `stack_blocks` are of the visible
+// span, `timeline`, `stack` and `tier_stacks` of the whole trace.
 #define HBMSCOPE_OTHER_ANSWERS(X)                                           \
   X(struct TraceMoment, moment, "the current time")                         \
   X(struct TraceMoment, pinned, "the pinned time")                          \

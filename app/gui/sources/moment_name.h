@@ -30,7 +30,8 @@ class MomentName {
   MomentName(std::string_view text);
   MomentName(const std::string& text) : MomentName(std::string_view(text)) {}
   MomentName(const char* text) : MomentName(std::string_view(text)) {}
-  MomentName(const Trace& trace, std::size_t stream, std::uint64_t position, std::optional<std::int64_t> clicked_at = {})
+  MomentName(const Trace& trace, std::size_t stream, std::uint64_t position,
+             std::optional<std::int64_t> clicked_at = {})
       : value_(StreamPosition{stream, position, trace.streams.size() == 1, clicked_at}) {}
 
   bool empty() const;

@@ -47,7 +47,7 @@ class OpenedTogether;
 struct Source : SourceContent {
   SourceId id = SourceId::none;
   std::string path;
-  std::string title;                // Instead of what name() would make of the path and the trace. Empty if it has none.
+  std::string title;  // Instead of what name() would make of the path and the trace. Empty if it has none.
   std::vector<std::string> pieces;  // The files that became this source, `path` first. Empty means only `path`.
   std::string content_key;          // content_key.h. Empty if it is not known yet, or it is no file.
   bool is_joined = false;           // The pieces are whole files of one job.

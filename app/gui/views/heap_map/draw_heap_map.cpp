@@ -188,12 +188,12 @@ std::vector<LegendEntry> patterns_of(const Look& look, const HeapSpans& spans) {
   std::vector<LegendEntry> patterns;
   if (spans.waste_bytes > spans.place_bytes / 1000)  // Less is hardly seen.
     patterns.push_back({"##rounding", "rounding  " + text_from_bytes(spans.waste_bytes),
-                        "The hatched end of a block was not requested.",
-                        look.role(Role::dim_text), 2, Swatch::hatch, false});
+                        "The hatched end of a block was not requested.", look.role(Role::dim_text), 2, Swatch::hatch,
+                        false});
   if (spans.pending_bytes > 0)
     patterns.push_back({"##pending", "waits for a stream  " + text_from_bytes(spans.pending_bytes),
-                        "Striped: the program freed it, but a device stream still needs it.",
-                        look.role(Role::dim_text), 1, Swatch::stripes, false});
+                        "Striped: the program freed it, but a device stream still needs it.", look.role(Role::dim_text),
+                        1, Swatch::stripes, false});
   patterns.push_back({"##no memory", "no memory",
                       spans.place_bytes > spans.region_bytes
                           ? "The heap has memory at these addresses at another time, so the map keeps their place."
@@ -210,8 +210,9 @@ std::optional<Shade> draw_legend(const AppState& state, const Look& look, const 
   const std::string& where = state.position().request.where;
   const std::vector<std::string> parts = parts_of_legend(*answer.moment->trace, answer.heap, spans);
   const auto is_lit = [&](const ShadeEntry& entry) { return entry.name == state.position().lit; };
-  const LegendPick pick =
-      draw_map_legend(look, spans.knows_regions, spans.coloring, spans.legend, [&](std::size_t i) -> LegendMark {
+  const LegendPick pick = draw_map_legend(
+      look, spans.knows_regions, spans.coloring, spans.legend,
+      [&](std::size_t i) -> LegendMark {
         return {is_lit(spans.legend[i]) || has_part(where, parts[i]), parts[i]};
       },
       0, patterns_of(look, spans));
@@ -290,8 +291,8 @@ void draw_picture(const AppState& state, const Look& look, HeapMapState& map,
   map.strip_left = static_cast<int>(of_strip.origin.x - origin.x);
   map.strip_width = of_strip.width;
   map.view.beside = map.beside = fit_beside(state, map, *answer, places.width, height);
-  map.is_longer = !is_strip && goes_on_below(answer->spans, fit_heap_map(answer->spans, places.width, height,
-                                                                         map.layout, map.beside));
+  map.is_longer = !is_strip && goes_on_below(answer->spans,
+                                             fit_heap_map(answer->spans, places.width, height, map.layout, map.beside));
   const int narrow = std::max(16, places.width - map.minimap_width);
   const int width = !is_strip && (map.is_longer || !map.is_fit) ? narrow : places.width;
   if (!map.shown) map.shown = answer;
@@ -307,7 +308,10 @@ void draw_picture(const AppState& state, const Look& look, HeapMapState& map,
   const bool hovered = ImGui::IsItemHovered();
   if (map.shown != answer) map.drawn = {};
   map.shown = answer;
-  if (hovered || ImGui::IsItemActive()) zoom_with_pointer(map, origin);
+  // The pointer that zoomed in rows may now be over the overview of the strip.
+  const bool over_strip = is_strip && ImGui::IsWindowHovered() &&
+                          ImGui::IsMouseHoveringRect(corner, {corner.x + places.room.x, corner.y + places.room.y});
+  if (hovered || over_strip || ImGui::IsItemActive()) zoom_with_pointer(map, origin);
   zoom_with_keys(state, map);
   select_with_keys(state, map, *answer, commands);
   follow_selection(state, map);
@@ -358,7 +362,8 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
 
   const ImVec2 room = ImGui::GetContentRegionAvail();
   if (room.x < look.px(160) || room.y < look.px(16)) return wrapped_text("Too small for the heap map.");
-  ImGui::BeginChild("map", {0, 0}, 0, ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild("map", {0, 0}, 0,
+                    ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs);
   draw_picture(state, look, map, answer, lit, commands);
   ImGui::EndChild();
   if (take_copy(state, ViewKind::heap_map, map.copy_seen)) copy_table(state, table_from_heap(*answer), commands);

@@ -15,11 +15,11 @@ namespace hbmscope::gui {
 struct HeapMapState {
   HeapMapView view;
   MapLayout layout = MapLayout::wrapped;
-  bool is_automatic = true;  // The layout is; then zooming leads from rows into a strip and back.
-  FitBeside beside;          // The other side's map.
+  bool is_automatic = true;             // The layout is; then zooming leads from rows into a strip and back.
+  FitBeside beside;                     // The other side's map.
   int strip_left = 0, strip_width = 0;  // Where a strip would be, from the left edge of the rows.
   AddressRange to_strip;                // Zooming in rows leads there.
-  bool is_longer = false;    // By region, there may be more rows than fit.
+  bool is_longer = false;               // By region, there may be more rows than fit.
   AddressRange strip_shown;  // The position's addresses that the view of a strip was made of, or that were made of it.
   // The address at which the wheel zooms while the pointer rests, and the view after the last zoom there.
   struct Anchor {

@@ -93,8 +93,8 @@ std::string scale_text(const HeapMapState& map, const HeapMapAnswer& answer) {
       ", 1 px = " + text_from_bytes(map.view.bytes_per_px);
   if (answer.spans.regions.size() > 1)
     words += ", " + text_from_count(static_cast<std::int64_t>(answer.spans.regions.size())) + " regions";
-  return words + (map.is_fit ? "   (wheel zooms, double click zooms to a block)"
-                            : "   (drag pans, 0 or Home shows all)");
+  return words +
+         (map.is_fit ? "   (wheel zooms, double click zooms to a block)" : "   (drag pans, 0 or Home shows all)");
 }
 
 }  // namespace
@@ -102,26 +102,28 @@ std::string scale_text(const HeapMapState& map, const HeapMapAnswer& answer) {
 void draw_map_head(const AppState& state, const HeapMapState& map, const HeapMapAnswer& answer,
                    CommandQueue& commands) {
   const bool in_one_line = is_low();
+  // All controls are there if the line is long enough.
+  const bool has_controls = !in_one_line || ImGui::GetContentRegionAvail().x > 50 * ImGui::GetFontSize();
   draw_heap_chooser(state, *answer.moment->trace, answer.heap, commands);
-  if (!in_one_line) draw_layers(*answer.moment->trace, answer.heap, commands);
+  if (has_controls) draw_layers(*answer.moment->trace, answer.heap, commands);
   draw_coloring(state, answer.moment->stream(answer.heap).definitions().heap(answer.heap.heap), answer.spans.coloring,
                 in_one_line, commands);
   std::string sentence = heap_sentence(answer);
   if (answer.pinned)
     sentence += " The change is since the pinned time, " + phrase_of(*answer.pinned, answer.heap) + ".";
+  if (has_controls) draw_layouts(state, commands);
+  const MapLayout layout = map_layout_of(state, state.context_index());
+  if (has_controls && answer.spans.regions.size() > 1 && layout != MapLayout::strip) {
+    bool by_region = layout == MapLayout::by_region;
+    flow(button_width("by region") + ImGui::GetFrameHeight(), ImGui::GetFontSize());
+    if (check_box("by region", &by_region)) commands.push(CommandId::toggle_regions);
+    tooltip("Starts a new row at each region (R)");
+  }
   if (in_one_line) {
     draw_rest_of_line(sentence, button_width("Copy"));
     tooltip("This is " + phrase_of(*answer.moment, answer.heap) + ". " + sentence + " " + scale_text(map, answer));
     if (has_room_behind(button_width("Copy"))) draw_copy_menu(ViewKind::heap_map, commands);
     return;
-  }
-  draw_layouts(state, commands);
-  const MapLayout layout = map_layout_of(state, state.context_index());
-  if (answer.spans.regions.size() > 1 && layout != MapLayout::strip) {
-    bool by_region = layout == MapLayout::by_region;
-    flow(button_width("by region") + ImGui::GetFrameHeight(), ImGui::GetFontSize());
-    if (check_box("by region", &by_region)) commands.push(CommandId::toggle_regions);
-    tooltip("Starts a new row at each region (R)");
   }
   draw_rest_of_line(scale_text(map, answer), button_width("Copy"));
   draw_copy_menu(ViewKind::heap_map, commands);

@@ -51,8 +51,7 @@ void zoom(HeapMapState& map, double factor, int x, int y, std::optional<std::uin
   const HeapSpans& spans = map.shown->spans;
   if (factor > 1 && leads_into_strip(map)) {
     const std::int64_t px = map.view.origin + static_cast<std::int64_t>(y / map.view.pitch) * map.view.width + x;
-    map.to_strip =
-        strip_of_rows(spans, map.view, map.strip_width, map.height, factor, px, x - map.strip_left);
+    map.to_strip = strip_of_rows(spans, map.view, map.strip_width, map.height, factor, px, x - map.strip_left);
     return;
   }
   const HeapMapView zoomed = zoom_heap_map(spans, map.view, map.height, factor, x, y, address);

@@ -123,14 +123,17 @@ std::optional<Shade> lit_shade(const AppState& state, const StackedBands& bands)
 }
 
 // The other devices of the trace, on the shown axis: their streams have one zero.
-std::vector<DeviceLane> device_lanes(const TimelineFrame& frame) {
+std::vector<DeviceLane> device_lanes(const TimelineFrame& frame, DeviceLane& shown) {
   std::vector<DeviceLane> lanes;
   const auto& known = frame.state.answers().device_stacks.value;
   if (frame.picture.devices.empty() || known == nullptr || known->trace != frame.state.source()->trace) return lanes;
   frame.view.devices.resize(known->devices.size());
   for (std::size_t i = 0; i < known->devices.size(); ++i) {
     const DeviceStack& device = known->devices[i];
-    if (device.heap == frame.whole.heap) continue;
+    if (device.heap == frame.whole.heap) {
+      shown = {device.name, device.peak, nullptr};
+      continue;
+    }
     const TimelineSpan seen{std::llround(frame.picture.begin), std::llround(frame.picture.end)};
     const bool is_known = frame.view.devices[i].update(device.course, seen, frame.picture.width);
     lanes.push_back({device.name, device.peak, is_known ? &frame.view.devices[i] : nullptr});
@@ -145,7 +148,7 @@ void draw_picture(const TimelineFrame& frame, std::optional<Shade> lit, float sc
   MemoryBands known{bands, blocks.get(), tiers_of(frame)};
   known.lit = lit;
   if (bands != nullptr && !lit) known.lit = lit_shade(frame.state, *bands);
-  known.devices = device_lanes(frame);
+  known.devices = device_lanes(frame, known.shown);
   known.overlay = frame.overlay;
   known.steps = frame.steps;
   draw_lanes(draw, frame.view.lanes, frame.look, frame.picture, known);

@@ -91,8 +91,11 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
     text("Skipped: these events were not fetched. The figures are the last ones before them.");
   else if (column.is_inexact)
     text("The figures are inexact: events were lost before this time, or contradict each other.");
+  const bool is_growth =
+      frame.steps != nullptr && frame.picture.growth && frame.picture.growth->holds(ImGui::GetIO().MousePos.y);
   dim_text("up to event " + text_from_count(after) +
-           (target     ? "; click to go to the marker, Alt+click to the last event here"
+           (is_growth  ? "; click to select the step"
+            : target   ? "; click to go to the marker, Alt+click to the last event here"
             : has_heap ? "; click to go to the most in use here, drag to select"
                        : "; drag to select"));
   ImGui::EndTooltip();
@@ -181,8 +184,7 @@ void select_step(const TimelineFrame& frame, float x) {
   const TimeRange range{frame.moment_at(steps[*step].event), frame.moment_at(steps[*step + 1].event)};
   const TimelineSpan span = frame.steps->span_of(*step);
   TimelineState& view = frame.view;
-  view.selected = {static_cast<double>(span.begin), static_cast<double>(span.end), range,
-                   frame.state.source()->trace};
+  view.selected = {static_cast<double>(span.begin), static_cast<double>(span.end), range, frame.state.source()->trace};
   frame.commands.push(command::set_range, range);
 }
 

@@ -153,8 +153,8 @@ std::vector<GrowthBar> growth_bars(const TimelinePicture& picture, const TraceSt
     if (!step) continue;
     const float end = std::min(picture.right(), picture.x_of_axis(static_cast<double>(steps.span_of(*step).end)));
     while (x < picture.width && picture.left + static_cast<float>(x + 1) <= end) ++x;
-    bars.push_back({picture.left + static_cast<float>(first), picture.left + static_cast<float>(x),
-                    *steps.growth_of(*step)});
+    bars.push_back(
+        {picture.left + static_cast<float>(first), picture.left + static_cast<float>(x), *steps.growth_of(*step)});
   }
   return bars;
 }
@@ -233,33 +233,32 @@ void draw_words(ImDrawList& draw, const Look& look, ImVec2 at, const std::string
 
 namespace {
 
-// A line at the least of some pixels that are alike. What is above it is the stack at the most: to make it faint would take the colours
-// from every trace that swings faster than the pixels.
+// A line at the least of some pixels that are alike. What is above it is the stack at the most: to make it faint would
+// take the colours from every trace that swings faster than the pixels.
 void draw_least(PixelCanvas& draw, const Look& look, const TimelinePicture& picture) {
   const auto same = [](const TimelineColumn& a, const TimelineColumn& b) { return a.in_use == b.in_use; };
   for_runs(picture, same, [&](float left, float right, const TimelineColumn& pixel) {
     const float least = picture.memory.y_of(static_cast<double>(pixel.in_use.least)),
                 most = picture.memory.y_of(static_cast<double>(pixel.in_use.most));
-    if (least - most > 3 && right - left >= 3) draw.AddRectFilled({left, least - 1}, {right, least}, look.role(Role::free));
+    if (least - most > 3 && right - left >= 3)
+      draw.AddRectFilled({left, least - 1}, {right, least}, look.role(Role::free));
   });
 }
 
-// A line with an edge of the background's colour, which is visible over any band.
+// A line at the most of each pixel, with an edge of the background's colour: visible over any band.
 void draw_overlay(PixelCanvas& draw, const Look& look, const TimelinePicture& picture, const TimelineOverlay& overlay) {
   const Lane& lane = picture.memory;
   const auto line = [&](float grow, ImU32 ink) {
-    std::optional<Band> last;
+    std::optional<float> last;
     for (int x = 0; x < picture.width; ++x) {
       const float left = picture.left + static_cast<float>(x);
       const auto here = overlay.at(picture.axis_of(left + 0.5F));
-      if (here) {
-        Band band = *here;
-        if (last) band.add(Band{std::min(last->most, band.most), std::min(last->most, band.most)});
-        const float top = lane.y_of(static_cast<double>(here->most)),
-                    foot = std::max(lane.y_of(static_cast<double>(last ? band.least : here->most)), top);
+      const auto y = here ? std::optional(lane.y_of(static_cast<double>(here->most))) : std::nullopt;
+      if (y) {
+        const float top = last ? std::min(*last, *y) : *y, foot = last ? std::max(*last, *y) : *y;
         draw.AddRectFilled({left - grow, top - 1 - grow}, {left + 1 + grow, foot + 1 + grow}, ink);
       }
-      last = here;
+      last = y;
     }
   };
   line(1, look.role(Role::free));
@@ -335,7 +334,13 @@ void draw_lanes(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const T
   }
   canvas.end(draw);
 
-  if (!source.heap.empty()) draw_bytes_scale(draw, look, picture.memory);
+  const auto caption_device = [&](const Lane& lane, const DeviceLane& device) {
+    draw_caption(draw, look, lane, device.name, "peak " + text_from_bytes(device.peak));
+  };
+  if (!picture.devices.empty())
+    caption_device(picture.memory, known.shown);
+  else if (!source.heap.empty())
+    draw_bytes_scale(draw, look, picture.memory);
   if (picture.fits) draw_caption(draw, look, *picture.fits, "largest free", {});
   if (picture.fragmentation) draw_caption(draw, look, *picture.fragmentation, "fragmentation", {});
   if (picture.growth)
@@ -349,8 +354,7 @@ void draw_lanes(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const T
   for (std::size_t i = 0; i < picture.heaps.size(); ++i)
     draw_caption(draw, look, picture.heaps[i], source.heaps[i].name, "peak " + text_from_bytes(source.heaps[i].peak));
   for (std::size_t i = 0; i < std::min(picture.devices.size(), known.devices.size()); ++i)
-    draw_caption(draw, look, picture.devices[i], known.devices[i].name,
-                 "peak " + text_from_bytes(known.devices[i].peak));
+    caption_device(picture.devices[i], known.devices[i]);
   if (picture.markers) draw_markers(draw, look, picture);
   draw_loss(draw, look, picture);
 }

@@ -44,8 +44,9 @@ struct MemoryBands {
   std::optional<Shade> lit{};                // See draw_bands().
   const TimelineOverlay* overlay = nullptr;  // Null: nothing is laid over it.
   const TraceSteps* steps = nullptr;         // Null: not known.
-  // As TimelinePicture::devices.
+  // As TimelinePicture::devices; and the shown one.
   std::vector<DeviceLane> devices{};
+  DeviceLane shown{};
 };
 void draw_lanes(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const TimelinePicture& picture,
                 const MemoryBands& known);

@@ -115,8 +115,7 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   const float lane_height = ImGui::GetTextLineHeight() * 2 + look.px(2);
   const bool has_heap = !whole.heap.empty();
   // Other heaps and counters leave the larger part to what is in use.
-  const float room_of_heap =
-      has_heap ? std::max({look.px(whole.knows_regions ? 130 : 60), 9 * lane_height, kept}) : 0;
+  const float room_of_heap = has_heap ? std::max({look.px(whole.knows_regions ? 130 : 60), 9 * lane_height, kept}) : 0;
   // Other kinds of memory come before the largest free block, because they matter more for a TPU program.
   const auto& heaps = picture.source.heaps;
   const auto kinds = static_cast<std::size_t>(
@@ -230,8 +229,8 @@ double axis_of_cursor(const AppState& state, const TraceMoment& moment, const Ti
 
 MomentName clicked_moment(const AppState& state, const TimelinePicture& picture, const TimelineColumns& whole,
                           std::uint64_t position, int pixel) {
-  const bool is_between = whole.has_times && picture.position_before(pixel) == position &&
-                          picture.position_after(pixel) == position;
+  const bool is_between =
+      whole.has_times && picture.position_before(pixel) == position && picture.position_after(pixel) == position;
   std::optional<std::int64_t> at;
   if (is_between) at = std::llround(picture.axis_of(picture.left + static_cast<float>(pixel) + 0.5F));
   return {*state.source()->trace, whole.heap.stream, position, at};

@@ -69,7 +69,7 @@ struct TimelinePicture {
 
 struct PictureOptions {
   TimelineSpan seen;
-  bool fits_y = false;             // See TimelineState.
+  bool fits_y = false;            // See TimelineState.
   std::uint64_t most_beside = 0;  // The most bytes that an overlay, the other side or another device shows.
   // Lanes below what is in use may take its room. Folded: only what is left of a plot of `plot_least`.
   bool has_thin_lanes = true;
@@ -90,8 +90,8 @@ std::string words_not_drawn(const TimelinePicture& picture, bool has_strip);
 double axis_of_moment(const TraceMoment& moment, const TimelineColumns& whole);
 double axis_of_cursor(const AppState& state, const TraceMoment& moment, const TimelineColumns& whole);
 
-// A click in a pixel leads to `position`. Where nothing happens the cursor stays in it, and does not go to the last event
-// before it, which may be far outside the picture.
+// A click in a pixel leads to `position`. Where nothing happens the cursor stays in it, and does not go to the last
+// event before it, which may be far outside the picture.
 MomentName clicked_moment(const AppState& state, const TimelinePicture& picture, const TimelineColumns& whole,
                           std::uint64_t position, int pixel);
 

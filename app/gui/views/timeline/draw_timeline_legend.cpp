@@ -39,7 +39,8 @@ void add_lines(const Look& look, const TimelinePicture& picture, const TimelineO
                std::vector<LegendEntry>& entries) {
   const TimelineColumns& source = picture.source;
   if (has_pool_line(picture))
-    entries.push_back({"##pool", "pool", "The size of the pool, at most " + text_from_bytes(source.pool_most) + " here.",
+    entries.push_back({"##pool", "pool",
+                       "The size of the pool, at most " + text_from_bytes(source.pool_most) + " here.",
                        look.role(Role::text, 0.8F), always, Swatch::line, false});
   if (source.knows_requested)
     entries.push_back({"##requested", "requested",
@@ -81,7 +82,8 @@ std::optional<Shade> draw_timeline_legend(const AppState& state, const Look& loo
   }
   add_lines(look, picture, overlay, entries);
   const float room = ImGui::GetContentRegionAvail().x;
-  const float behind = more.empty() ? 0 : std::min(room / 3, ImGui::CalcTextSize(more.c_str()).x + ImGui::GetFontSize());
+  const float behind =
+      more.empty() ? 0 : std::min(room / 3, ImGui::CalcTextSize(more.c_str()).x + ImGui::GetFontSize());
   const LegendPick pick = draw_legend_line(look, entries, behind);
   if (!more.empty()) draw_rest_of_line(more, 0);
   if (!more.empty()) tooltip(more);
