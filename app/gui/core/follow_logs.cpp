@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "analysis/query/log_headline.h"
 #include "analysis/read/source/read_source.h"
 #include "app/gui/core/open_sources.h"
 
@@ -11,11 +10,6 @@ namespace hbmscope::gui {
 namespace {
 
 constexpr std::chrono::seconds between_looks{1};
-
-bool is_followed(const Source& source) {
-  return source.state == AnswerState::ready && source.trace && !source.is_pasted && !source.control &&
-         source.pieces.empty() && source.path != "-" && is_of_log(*source.trace);
-}
 
 std::size_t count_failures(const Trace& trace) {
   std::size_t failures = 0;
@@ -26,7 +20,7 @@ std::size_t count_failures(const Trace& trace) {
 }  // namespace
 
 bool OpenSources::follows_logs() const {
-  return std::any_of(state_.sources.begin(), state_.sources.end(), is_followed);
+  return std::any_of(state_.sources.begin(), state_.sources.end(), is_followed_log);
 }
 
 // Not by the pool: while that works, frames are drawn, and an idle window draws nothing.
@@ -38,22 +32,26 @@ void OpenSources::look_at_logs() {
   struct Log {
     SourceId id;
     std::string path;
-    std::uint64_t bytes;
+    std::optional<std::uint64_t> bytes;  // When it was read last. Nothing before the first look.
+    bool is_unreadable;
   };
   std::vector<Log> logs;
   for (const Source& source : state_.sources)
-    if (is_followed(source))
-      logs.push_back({source.id, source.path, log_sizes_.try_emplace(source.path, source.profile->file_bytes).first->second});
+    if (is_followed_log(source))
+      logs.push_back({source.id, source.path, log_sizes_[source.path], source.state == AnswerState::failed});
   if (logs.empty()) return;
   look_ = std::async(std::launch::async, [this, logs = std::move(logs)] {
     for (const Log& log : logs) {
       std::error_code error;
       const std::uint64_t bytes = std::filesystem::file_size(log.path, error);
       if (error || bytes == log.bytes) continue;
-      const auto content = read_source(log.path, {}, nullptr).and_then(content_of);
-      pool_.post_finished([this, log, bytes, content] {
+      // The first look comes right after reading it.
+      const bool is_first = !log.bytes;
+      const auto content = is_first || log.is_unreadable ? std::nullopt : std::optional(read_source(log.path, {}, nullptr).and_then(content_of));
+      pool_.post_finished([this, log, bytes, content, is_first] {
         log_sizes_[log.path] = bytes;
-        if (content) show_longer_log(log.id, *content);
+        if (log.is_unreadable && !is_first) reload_source(log.id);
+        if (content && *content) show_longer_log(log.id, **content);
       });
     }
   });

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::array<Term, 29> terms{{
     {"baseline", "The file that another one is compared with. Changes are counted from it."},
-    {"block", "A piece of a pool, in use or free. XLA's allocator calls it a chunk."},
+    {"block", "A range of addresses in a pool, in use or free. XLA's allocator calls it a chunk."},
     {"category", "What a block is for: parameters, gradients, optimizer state, activations, temporaries, and so on."},
     {"cursor", "The time that all views show. Click on the timeline to move it."},
     {"driver refusal", "The driver refused memory to an allocator. The allocator may have found another way, so it is not yet a failure."},
@@ -31,7 +31,7 @@ constexpr std::array<Term, 29> terms{{
     {"pin", "Remembers a time. The heap map and Compare then show what changed since."},
     {"pool", "Memory that an allocator reserved from the driver and divides into blocks, such as JAX's BFC pool or PyTorch's caching allocator."},
     {"region", "Memory that a pool reserved with one call of the driver. PyTorch calls it a segment. Blocks of two regions never join."},
-    {"requested", "The bytes that the program asked for, before rounding."},
+    {"requested", "The bytes that the program requested, before rounding."},
     {"rounding", "The part of a block that nobody requested, because allocators hand out multiples of a size (internal fragmentation)."},
     {"step", "One iteration of the training loop, as the program's markers say or as its requests repeat."},
     {"survivors", "Blocks that were allocated in the selected range and are still in use at its end. In a leak they are the culprits."},
