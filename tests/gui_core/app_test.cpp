@@ -321,8 +321,9 @@ TEST_F(AppTest, another_file_opens_with_its_own_view_and_an_open_one_keeps_it) {
   open({leak_200});
   give(CommandId::show_source);
   const std::uint64_t before = state().window.file_serial;
-  give(command::open_text, std::string("jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to "
-                                       "allocate 3221225472 bytes."));
+  give(command::open_text,
+       std::string("jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to "
+                   "allocate 3221225472 bytes."));
   EXPECT_EQ(ViewKind::failure, position().view);
   EXPECT_EQ(before + 1, state().window.file_serial);
   give(CommandId::show_source);
@@ -332,14 +333,22 @@ TEST_F(AppTest, another_file_opens_with_its_own_view_and_an_open_one_keeps_it) {
 }
 
 TEST_F(AppTest, a_pasted_failure_stays_the_time_that_is_shown_after_reloading_it) {
-  give(command::open_text, std::string("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total "
-                                       "capacity of 79.11 GiB of which 1.12 GiB is free. Of the allocated memory 70.00 GiB is "
-                                       "allocated by PyTorch, and 6.00 GiB is reserved by PyTorch but unallocated."));
+  give(command::open_text,
+       std::string("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total "
+                   "capacity of 79.11 GiB of which 1.12 GiB is free. Of the allocated memory 70.00 GiB is "
+                   "allocated by PyTorch, and 6.00 GiB is reserved by PyTorch but unallocated."));
   ASSERT_TRUE(state().source()->trace);
   const MomentName at = position().at;
   EXPECT_FALSE(at.empty());
-  give(CommandId::reload_file);
+  give(CommandId::show_failure);
+  const std::uint64_t before = state().window.file_serial;
+  app_->commands().push(CommandId::reload_file);
+  app_->update();
+  app_->commands().push(command::note_view, ViewKind::import);  // The only tab while it is read.
+  settle();
   EXPECT_EQ(at, position().at);
+  EXPECT_EQ(ViewKind::failure, position().view);
+  EXPECT_EQ(before + 1, state().window.file_serial);
 }
 
 TEST_F(AppTest, an_open_log_is_read_again_when_it_grows) {
@@ -361,18 +370,16 @@ TEST_F(AppTest, an_open_log_is_read_again_when_it_grows) {
     return count();
   };
   EXPECT_EQ(0U, wait_for_failures(0));
-  const auto add_failure = [&](const char* requested) {
-    std::ofstream(log, std::ios::app) << "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate " << requested
-                                      << ". GPU 0 has a total capacity of 79.11 GiB of which 1.12 GiB is free. Of the allocated "
-                                         "memory 70.00 GiB is allocated by PyTorch, and 6.00 GiB is reserved by PyTorch but "
-                                         "unallocated.\n";
-  };
-  std::this_thread::sleep_for(std::chrono::milliseconds(1500));  // For the first look, which remembers its size.
-  settle();
+  const auto add_failure =
+      [&](const char* requested) {
+        std::ofstream(log, std::ios::app)
+            << "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate " << requested
+            << ". GPU 0 has a total capacity of 79.11 GiB of which 1.12 GiB is free. Of the allocated "
+               "memory 70.00 GiB is allocated by PyTorch, and 6.00 GiB is reserved by PyTorch but "
+               "unallocated.\n";
+      };
   add_failure("2.00 GiB");
   EXPECT_EQ(1U, wait_for_failures(1));
-  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-  settle();
   add_failure("3.00 GiB");
   EXPECT_EQ(2U, wait_for_failures(2));
   EXPECT_EQ("train.log has another failure.", state().window.notice);

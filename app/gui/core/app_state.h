@@ -39,7 +39,8 @@ struct ContextNotes {
   SourceId unread_source = SourceId::none;
   // Nobody asked for a view of it: once it is read, it is shown with the tabs that its kind opens with.
   bool chooses_view = false;
-  std::string wanted_heap;  // Name of the heap to show once the source is read.
+  std::optional<ViewKind> view_before_reload;  // A file that is read again shows what was in front.
+  std::string wanted_heap;                     // Name of the heap to show once the source is read.
   // What Answers::view was computed for. The source may be an earlier version of the shown one.
   struct Viewed {
     MomentName at;

@@ -73,7 +73,8 @@ struct Command;
   S(filter_to_selection, "Filter to the selected function", "", "Edit", selection,                                     \
     "Keeps only stacks that pass through it.")                                                                         \
   S(clear_filter, "Clear filter", "", "Edit", file, "Shows the whole profile again.")                                  \
-  S(escape, "Clear selection or filter", "Escape", "Edit", nothing, "Closes what is open first, then clears one after the other.") \
+  S(escape, "Clear selection or filter", "Escape", "Edit", nothing,                                                    \
+    "Closes what is open first, then clears one after the other.")                                                     \
   X(settings, "Settings...", "Ctrl+,", "Edit", nothing, "Theme, text size, editor.")                                   \
   X(back, "Back", "Alt+Left", "Go", earlier_position, "Undoes the last change of view, selection or filter.")          \
   X(forward, "Forward", "Alt+Right", "Go", later_position, "Redoes what Back undid.")                                  \
@@ -153,7 +154,7 @@ struct Command;
   X(skip_to_now, "Skip to now", "", "Go", behind,                                                                      \
     "Jumps to live. What was skipped stays in the observer's recording.")                                              \
   X(detach, "Detach", "", "File", attached, "The job keeps running without hbmscope; what was recorded stays.")        \
-  X(stop_work, "Stop background work", "", "View", nothing,                                                                \
+  X(stop_work, "Stop background work", "", "View", nothing,                                                            \
     "Keeps what is shown and cancels what is still being computed.")                                                   \
   X(go_on_working, "Resume background work", "", "View", nothing, "Computes what was cancelled.")                      \
   X(help, "Keys and commands", "F1", "Help", nothing, "All commands with their keys.")                                 \
@@ -163,7 +164,7 @@ struct Command;
   X(about, "About hbmscope", "", "Help", nothing, "The version, and what this installation has.")                      \
   X(start_demo, "Start the demo", "", "File", nothing, "A training step on an emulated device, live.")                 \
   X(pause_demo, "Pause or resume the demo", "", "File", demo, "Holds its program.")                                    \
-  X(step_demo, "Step demo", "", "File", demo, "One allocation, while it is paused.")                            \
+  X(step_demo, "Step demo", "", "File", demo, "One allocation, while it is paused.")                                   \
   X(split_demo, "Compare another configuration with the demo", "", "File", demo,                                       \
     "Runs the same workload twice, side by side, each with its own settings. Press again for one.")                    \
   X(end_demo, "End the demo", "", "File", demo, "What was seen of it stays.")                                          \
@@ -213,7 +214,7 @@ struct Command;
   S(add_filter, std::string, "Adds a term to the filter, or removes it where it is there.")                           \
   S(set_focus, std::string, "Keeps samples with a frame that matches the regular expression.")                        \
   S(set_find, std::string, "Replaces the text that Find looks for.")                                                  \
-  S(set_table, std::string, "Chooses the answer that Tables shows, by its name.")                                      \
+  S(set_table, std::string, "Chooses the answer that Tables shows, by its name.")                                     \
   S(set_what_if, std::string, "Replaces the setting that What if tries besides the usual ones.")                      \
   S(set_view, ViewKind, "Brings the view to the front.")                                                              \
   S(set_view_named, std::string, "Brings the view with this name to the front, as --view gives it.")                  \

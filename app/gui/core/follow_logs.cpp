@@ -28,29 +28,28 @@ void OpenSources::look_at_logs() {
   const auto now = std::chrono::steady_clock::now();
   const bool is_looking = look_.valid() && look_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
   if (is_looking || now - looked_at_ < between_looks || state_.host == Host::browser) return;
-  looked_at_ = now;
   struct Log {
     SourceId id;
     std::string path;
-    std::optional<std::uint64_t> bytes;  // When it was read last. Nothing before the first look.
+    std::uint64_t bytes;  // When it was read last.
     bool is_unreadable;
   };
   std::vector<Log> logs;
   for (const Source& source : state_.sources)
-    if (is_followed_log(source))
-      logs.push_back({source.id, source.path, log_sizes_[source.path], source.state == AnswerState::failed});
+    if (const auto read = log_sizes_.find(source.path); is_followed_log(source) && read != log_sizes_.end())
+      logs.push_back({source.id, source.path, read->second, source.state == AnswerState::failed});
   if (logs.empty()) return;
+  looked_at_ = now;
   look_ = std::async(std::launch::async, [this, logs = std::move(logs)] {
     for (const Log& log : logs) {
       std::error_code error;
       const std::uint64_t bytes = std::filesystem::file_size(log.path, error);
       if (error || bytes == log.bytes) continue;
-      // The first look comes right after reading it.
-      const bool is_first = !log.bytes;
-      const auto content = is_first || log.is_unreadable ? std::nullopt : std::optional(read_source(log.path, {}, nullptr).and_then(content_of));
-      pool_.post_finished([this, log, bytes, content, is_first] {
+      const auto content =
+          log.is_unreadable ? std::nullopt : std::optional(read_source(log.path, {}, nullptr).and_then(content_of));
+      pool_.post_finished([this, log, bytes, content] {
         log_sizes_[log.path] = bytes;
-        if (log.is_unreadable && !is_first) reload_source(log.id);
+        if (!content) reload_source(log.id);
         if (content && *content) show_longer_log(log.id, **content);
       });
     }
@@ -66,7 +65,8 @@ void OpenSources::show_longer_log(SourceId id, const SourceContent& content) {
   renew_id(*source);
   source->take(content);
   for (Context& context : state_.contexts)
-    if (context.position.source == source->id && context.position.at == opened_at) context.position.at = source->opening_at;
+    if (context.position.source == source->id && context.position.at == opened_at)
+      context.position.at = source->opening_at;
   if (count_failures(*source->trace) > failures) state_.window.notice = source->name() + " has another failure.";
 }
 

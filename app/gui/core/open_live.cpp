@@ -10,9 +10,14 @@ namespace {
 
 Error lost_link(const std::string& name, const std::string& wrong) {
   constexpr std::string_view local = "live:";
-  const bool is_number = name.starts_with(local) && name.find_first_not_of("0123456789", local.size()) == std::string::npos;
+  const bool is_number =
+      name.starts_with(local) && name.find_first_not_of("0123456789", local.size()) == std::string::npos;
   if (is_number && wrong.starts_with("No such file"))  // Its socket is gone.
-    return {"job " + name.substr(local.size()) + " has ended", "What it recorded is in its .hbm file.", {}, std::nullopt, false};
+    return {"job " + name.substr(local.size()) + " has ended",
+            "What it recorded is in its .hbm file.",
+            {},
+            std::nullopt,
+            false};
   return {"no running job answers: " + wrong,
           "Check that its hbmscope run is still there. What it recorded is in its .hbm file.", name, std::nullopt,
           false};

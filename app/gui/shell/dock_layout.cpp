@@ -49,8 +49,7 @@ bool is_low_window() {
 void build_for_profile(ImGuiID space, ImVec2 size, bool is_low) {
   ImGuiID rest = begin_layout(space, size);
   const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.46F, nullptr, &rest);
-  const ImGuiID centre_left =
-      is_low ? rest : ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, 0.42F, nullptr, &rest);
+  const ImGuiID centre_left = is_low ? rest : ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, 0.42F, nullptr, &rest);
   for (const ViewRow& row : view_table()) {
     if (row.needs_addresses) continue;
     const bool is_left = row.in_profile == DockPlace::centre, is_right = row.in_profile == DockPlace::right;
@@ -103,8 +102,8 @@ bool is_for_profiles(LayoutKind kind) {
   return kind == LayoutKind::profile || kind == LayoutKind::low_profile;
 }
 
-// ImGui gives the central node what the others leave: in a window that became smaller nothing was left for the heap map.
-// Without one, all views share the loss.
+// ImGui gives the central node what the others leave: in a window that became smaller nothing was left for the heap
+// map. Without one, all views share the loss.
 void share_sizes(ImGuiID space) {
   ImGuiDockNode* const central = ImGui::DockBuilderGetCentralNode(space);
   if (central == nullptr || central->IsRootNode()) return;
