@@ -196,7 +196,10 @@ class Fuzzer:
         children = [child for child in children if int(child) != window.process.pid]
         if not children:
             return self.press(window)
-        os.kill(int(self.random.choice(children)), signal.SIGKILL)
+        try:
+            os.kill(int(self.random.choice(children)), signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # It ended by itself.
         return "kill a job"
 
     ACTIONS = [resize] * 4 + [press] * 10 + [click] * 8 + [wheel] * 4 + [drag] * 6 + [command] * 4 + [filter] * 2 + [kill_job]
@@ -255,7 +258,7 @@ class Fuzzer:
 
 def start_display(folder):
     reading, writing = os.pipe()
-    server = subprocess.Popen(["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{SCREEN[0]}x{SCREEN[1]}x24", "-nolisten", "tcp"],
+    server = subprocess.Popen(["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{SCREEN[0]}x{SCREEN[1]}x24", "-nolisten", "tcp", "-noreset"],
                               pass_fds=[writing], stderr=open(f"{folder}/xvfb.txt", "wb"))
     os.close(writing)
     with os.fdopen(reading) as said:

@@ -78,8 +78,10 @@ TEST_F(JobsView, keys_filter_choose_and_agree) {
     for (int i = 0; i < 3; ++i) hand.KeyPress(ImGuiKey_Backspace);
     ASSERT_TRUE(wait_until(hand, [&] { return state().jobs.filter.empty(); }));
     hand.KeyPress(ImGuiKey_DownArrow);
-    ASSERT_TRUE(wait_until(hand, [&] { return state().jobs.chosen == 12; }));
+    ASSERT_TRUE(wait_until(hand, [&] { return state().jobs.chosen == 4711; }));
     hand.KeyPress(ImGuiKey_UpArrow);
+    ASSERT_TRUE(wait_until(hand, [&] { return state().jobs.chosen == 12; })) << "in the order of their numbers";
+    hand.KeyPress(ImGuiKey_DownArrow);
     hand.KeyPress(ImGuiKey_Enter);
     ASSERT_TRUE(wait_until(hand, [&] { return state().jobs.is_asking; }));
     EXPECT_FALSE(was_requested("attach"));

@@ -1,4 +1,5 @@
 // What a person moved stays where it is: for each kind of file, and when the window is started again.
+#include <GLFW/glfw3.h>
 #include <imgui_internal.h>
 #include <unistd.h>
 
@@ -104,6 +105,27 @@ TEST_F(Layout, large_text_and_back_lay_the_views_out_anew) {
   });
 }
 
+TEST_F(Layout, a_window_that_becomes_smaller_is_laid_out_as_one_that_starts_so) {
+  run([&](ImGuiTestContext& hand) {
+    show_trace(hand);
+    const ImVec2 large = place_of("Heap map")->Size;
+    const auto resize = [&](int width, int height) {
+      glfwSetWindowSize(static_cast<GLFWwindow*>(ImGui::GetMainViewport()->PlatformHandle), width, height);
+      hand.Yield(8);
+    };
+    resize(1280, 690);
+    EXPECT_TRUE(are_together("Timeline", "Heap map"));
+    EXPECT_GT(place_of("Heap map")->Size.y, 200);
+    for (const auto& [width, height] : {std::pair{1280, 500}, {700, 400}, {420, 500}, {200, 150}}) {
+      resize(width, height);
+      EXPECT_GT(place_of("Heap map")->Size.y, 0) << width << " x " << height;
+    }
+    resize(1600, 1000);
+    EXPECT_FALSE(are_together("Timeline", "Heap map"));
+    EXPECT_NEAR(large.y, place_of("Heap map")->Size.y, 2);
+  });
+}
+
 // What is left when a window becomes smaller is shared: no view takes what another one had.
 TEST_F(Layout, no_view_is_the_one_that_loses_its_room) {
   run([&](ImGuiTestContext& hand) {
@@ -183,7 +205,7 @@ TEST_F(LayoutOfStarts, layout_theme_and_text_size_are_kept_before_the_end) {
   ImGui::DockContextQueueDock(ImGui::GetCurrentContext(), place_of("Heap map")->HostWindow, place_of("Heap map"),
                               ImGui::FindWindowByName("Top"), ImGuiDir_None, 0, false);
   session->app().commands().push(gui::command::set_theme, gui::Theme::light);
-  session->app().commands().push(gui::command::set_text_scale, 1.25);
+  session->app().commands().push(gui::command::set_text_scale, 0.875);
   settle(*session);
   ASSERT_TRUE(are_together("Top", "Heap map"));
   const std::string top = fmt::format("{:08X}", place_of("Heap map")->ID);

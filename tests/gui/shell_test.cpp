@@ -76,7 +76,8 @@ TEST_F(Shell, every_icon_is_in_the_font_of_texts) {
   run([&](ImGuiTestContext& hand) {
     hand.Yield();
     using namespace gui::icon;
-    for (const char* icon : {close, left, right, play, pause, pin, warning, folder, open_folder, file, home, recent, up}) {
+    for (const char* icon :
+         {close, left, right, play, pause, pin, warning, folder, open_folder, file, home, recent, up}) {
       unsigned int letter = 0;
       ImTextCharFromUtf8(&letter, icon, nullptr);
       EXPECT_TRUE(ImGui::GetFont()->IsGlyphInFont(static_cast<ImWchar>(letter))) << std::hex << letter;
@@ -123,7 +124,8 @@ TEST_F(Shell, settings_change_theme_text_and_editor) {
 }
 
 TEST_F(Shell, file_dialog_sorts_finds_by_letters_and_shows_hidden_files) {
-  for (const char* name : {"a.hbm", "train.log", "notes.xyz", "big.pprof"}) std::ofstream(path(name)) << std::string(name);
+  for (const char* name : {"a.hbm", "train.log", "notes.xyz", "big.pprof"})
+    std::ofstream(path(name)) << std::string(name);
   std::filesystem::create_directories(path("runs"));
   run([&](ImGuiTestContext& hand) {
     commands().push(CommandId::open_file);

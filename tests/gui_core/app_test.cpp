@@ -321,9 +321,10 @@ TEST_F(AppTest, another_file_opens_with_its_own_view_and_an_open_one_keeps_it) {
   open({leak_200});
   give(CommandId::show_source);
   const std::uint64_t before = state().window.file_serial;
-  give(command::open_text, std::string("jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to "
-                                       "allocate 3221225472 bytes."));
-  EXPECT_EQ(ViewKind::heap_map, position().view);
+  give(command::open_text,
+       std::string("jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to "
+                   "allocate 3221225472 bytes."));
+  EXPECT_EQ(ViewKind::failure, position().view);
   EXPECT_EQ(before + 1, state().window.file_serial);
   give(CommandId::show_source);
   give(command::show_source_file, state().sources[0].id);
@@ -332,36 +333,55 @@ TEST_F(AppTest, another_file_opens_with_its_own_view_and_an_open_one_keeps_it) {
 }
 
 TEST_F(AppTest, a_pasted_failure_stays_the_time_that_is_shown_after_reloading_it) {
-  give(command::open_text, std::string("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total "
-                                       "capacity of 79.11 GiB of which 1.12 GiB is free. Of the allocated memory 70.00 GiB is "
-                                       "allocated by PyTorch, and 6.00 GiB is reserved by PyTorch but unallocated."));
+  give(command::open_text,
+       std::string("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total "
+                   "capacity of 79.11 GiB of which 1.12 GiB is free. Of the allocated memory 70.00 GiB is "
+                   "allocated by PyTorch, and 6.00 GiB is reserved by PyTorch but unallocated."));
   ASSERT_TRUE(state().source()->trace);
   const MomentName at = position().at;
   EXPECT_FALSE(at.empty());
-  give(CommandId::reload_file);
+  give(CommandId::show_failure);
+  const std::uint64_t before = state().window.file_serial;
+  app_->commands().push(CommandId::reload_file);
+  app_->update();
+  app_->commands().push(command::note_view, ViewKind::import);  // The only tab while it is read.
+  settle();
   EXPECT_EQ(at, position().at);
+  EXPECT_EQ(ViewKind::failure, position().view);
+  EXPECT_EQ(before + 1, state().window.file_serial);
 }
 
 TEST_F(AppTest, an_open_log_is_read_again_when_it_grows) {
   const fs::path log = home_ / "train.log";
   std::ofstream(log) << "step 1 loss 2.5\nstep 2 loss 2.4\n";
   open({log.string()});
-  ASSERT_EQ(AnswerState::ready, state().source()->state) << state().source()->error.what;
+  ASSERT_EQ(AnswerState::failed, state().source()->state) << "nothing failed so far";
   ASSERT_TRUE(app_->follows_files());
-  EXPECT_TRUE(state().source()->trace->streams.empty() || state().source()->trace->streams[0].failures().empty());
-  std::ofstream(log, std::ios::app) << "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total "
-                                       "capacity of 79.11 GiB of which 1.12 GiB is free. Of the allocated memory 70.00 GiB is "
-                                       "allocated by PyTorch, and 6.00 GiB is reserved by PyTorch but unallocated.\n";
-  const auto has_failure = [&] {
-    const auto& streams = state().source()->trace->streams;
-    return !streams.empty() && !streams[0].failures().empty();
+  const auto wait_for_failures = [&](std::size_t failures) {
+    const auto count = [&] {
+      const auto& trace = state().source()->trace;
+      return trace == nullptr || trace->streams.empty() ? 0 : trace->streams[0].failures().size();
+    };
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (count() < failures && std::chrono::steady_clock::now() < give_up) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      settle();
+    }
+    return count();
   };
-  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (!has_failure() && std::chrono::steady_clock::now() < give_up) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    settle();
-  }
-  EXPECT_TRUE(has_failure());
+  EXPECT_EQ(0U, wait_for_failures(0));
+  const auto add_failure =
+      [&](const char* requested) {
+        std::ofstream(log, std::ios::app)
+            << "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate " << requested
+            << ". GPU 0 has a total capacity of 79.11 GiB of which 1.12 GiB is free. Of the allocated "
+               "memory 70.00 GiB is allocated by PyTorch, and 6.00 GiB is reserved by PyTorch but "
+               "unallocated.\n";
+      };
+  add_failure("2.00 GiB");
+  EXPECT_EQ(1U, wait_for_failures(1));
+  add_failure("3.00 GiB");
+  EXPECT_EQ(2U, wait_for_failures(2));
   EXPECT_EQ("train.log has another failure.", state().window.notice);
 }
 

@@ -71,7 +71,10 @@ TEST(Glossary, is_sorted_and_explains_each_term_once) {
 }
 
 TEST(FolderListing, is_sorted_by_each_column_with_folders_first) {
-  std::vector<FolderEntry> entries{{"b", false, true, 10, 300}, {"c", false, true, 30, 100}, {"a", true, false, 0, 200}, {"d", false, true, 20, 200}};
+  std::vector<FolderEntry> entries{{"b", false, true, 10, 300},
+                                   {"c", false, true, 30, 100},
+                                   {"a", true, false, 0, 200},
+                                   {"d", false, true, 20, 200}};
   const auto names = [&](EntryOrder order, bool is_ascending) {
     sort_entries(entries, order, is_ascending);
     std::string all;

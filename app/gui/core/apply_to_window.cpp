@@ -70,7 +70,8 @@ void close_dialog(AppParts& parts) { parts.state.window.dialog = WindowState::Di
 void list_folder(AppParts& parts, const std::string& folder) { start_listing(parts.state, parts.pool, folder); }
 void export_picture(AppParts& parts) { ask_export(parts, "png"); }
 void export_view_picture(AppParts& parts) { ask_export(parts, "view.png"); }
-void save_picture(AppParts& parts) { start_picture(parts.state, parts.pool); }
+void save_picture(AppParts& parts) { start_picture(parts.state, parts.pool, "png"); }
+void save_view_picture(AppParts& parts) { start_picture(parts.state, parts.pool, "view.png"); }
 void export_figures(AppParts& parts) { ask_export(parts, "figures.csv"); }
 void export_blocks(AppParts& parts) { ask_export(parts, "blocks.csv"); }
 void export_events(AppParts& parts) { ask_export(parts, "events.csv"); }

@@ -42,6 +42,8 @@ struct Command;
   X(export_view_picture, "Export picture of the view...", "", "File", file, "The view in front as a PNG.")             \
   X(save_picture, "Save picture", "Ctrl+Shift+E", "File", file,                                                        \
     "The whole window as a PNG in the current folder; the status line says where.")                                    \
+  X(save_view_picture, "Save picture of the view", "", "File", file,                                                   \
+    "The view in front as a PNG in the current folder.")                                                               \
   X(export_figures, "Export figures as CSV...", "", "File", file, "What the view in front shows, as exact numbers.")   \
   X(export_blocks, "Export all blocks as CSV...", "", "File", trace,                                                   \
     "Every block with the time of its allocation and its release: export --what.")                                     \

@@ -68,8 +68,8 @@ std::string suggested_export_name(const AppState& state) {
   return name + (format == "pprof" ? ".filtered.pprof.gz" : "." + format);
 }
 
-void start_picture(AppState& state, WorkerPool& pool) {
-  state.window.export_format = "png";
+void start_picture(AppState& state, WorkerPool& pool, const std::string& format) {
+  state.window.export_format = format;
   std::error_code ignored;
   start_export(state, pool, unused_path(std::filesystem::current_path(ignored) / suggested_export_name(state)));
 }

@@ -11,9 +11,10 @@ namespace hbmscope::gui {
 
 // Exports in the format that the dialog was opened for. It never overwrites an open file.
 void start_export(AppState& state, WorkerPool& pool, const std::string& path);
-// The whole window as a picture, in the folder where the program was started.
-void start_picture(AppState& state, WorkerPool& pool);
-// "train.png", "train.heap_map.csv": of the source and perhaps the view in front, in the format of WindowState::export_format.
+// The whole window ("png"), or the view in front ("view.png"), in the folder where the program was started.
+void start_picture(AppState& state, WorkerPool& pool, const std::string& format);
+// "train.png", "train.heap_map.csv": of the source and perhaps the view in front, in the format of
+// WindowState::export_format.
 std::string suggested_export_name(const AppState& state);
 // A name that no file has: "train.heap_map.png", "train.heap_map-2.png".
 std::string unused_path(const std::filesystem::path& wanted);

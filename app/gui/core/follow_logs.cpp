@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "analysis/query/log_headline.h"
 #include "analysis/read/source/read_source.h"
 #include "app/gui/core/open_sources.h"
 
@@ -11,11 +10,6 @@ namespace hbmscope::gui {
 namespace {
 
 constexpr std::chrono::seconds between_looks{1};
-
-bool is_followed(const Source& source) {
-  return source.state == AnswerState::ready && source.trace && !source.is_pasted && !source.control &&
-         source.pieces.empty() && source.path != "-" && is_of_log(*source.trace);
-}
 
 std::size_t count_failures(const Trace& trace) {
   std::size_t failures = 0;
@@ -26,7 +20,7 @@ std::size_t count_failures(const Trace& trace) {
 }  // namespace
 
 bool OpenSources::follows_logs() const {
-  return std::any_of(state_.sources.begin(), state_.sources.end(), is_followed);
+  return std::any_of(state_.sources.begin(), state_.sources.end(), is_followed_log);
 }
 
 // Not by the pool: while that works, frames are drawn, and an idle window draws nothing.
@@ -34,26 +28,29 @@ void OpenSources::look_at_logs() {
   const auto now = std::chrono::steady_clock::now();
   const bool is_looking = look_.valid() && look_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
   if (is_looking || now - looked_at_ < between_looks || state_.host == Host::browser) return;
-  looked_at_ = now;
   struct Log {
     SourceId id;
     std::string path;
-    std::uint64_t bytes;
+    std::uint64_t bytes;  // When it was read last.
+    bool is_unreadable;
   };
   std::vector<Log> logs;
   for (const Source& source : state_.sources)
-    if (is_followed(source))
-      logs.push_back({source.id, source.path, log_sizes_.try_emplace(source.path, source.profile->file_bytes).first->second});
+    if (const auto read = log_sizes_.find(source.path); is_followed_log(source) && read != log_sizes_.end())
+      logs.push_back({source.id, source.path, read->second, source.state == AnswerState::failed});
   if (logs.empty()) return;
+  looked_at_ = now;
   look_ = std::async(std::launch::async, [this, logs = std::move(logs)] {
     for (const Log& log : logs) {
       std::error_code error;
       const std::uint64_t bytes = std::filesystem::file_size(log.path, error);
       if (error || bytes == log.bytes) continue;
-      const auto content = read_source(log.path, {}, nullptr).and_then(content_of);
+      const auto content =
+          log.is_unreadable ? std::nullopt : std::optional(read_source(log.path, {}, nullptr).and_then(content_of));
       pool_.post_finished([this, log, bytes, content] {
         log_sizes_[log.path] = bytes;
-        if (content) show_longer_log(log.id, *content);
+        if (!content) reload_source(log.id);
+        if (content && *content) show_longer_log(log.id, **content);
       });
     }
   });
@@ -68,7 +65,8 @@ void OpenSources::show_longer_log(SourceId id, const SourceContent& content) {
   renew_id(*source);
   source->take(content);
   for (Context& context : state_.contexts)
-    if (context.position.source == source->id && context.position.at == opened_at) context.position.at = source->opening_at;
+    if (context.position.source == source->id && context.position.at == opened_at)
+      context.position.at = source->opening_at;
   if (count_failures(*source->trace) > failures) state_.window.notice = source->name() + " has another failure.";
 }
 

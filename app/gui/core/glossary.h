@@ -10,7 +10,7 @@ struct Term {
   std::string_view term, meaning;
 };
 
-std::span<const Term> glossary();  // In alphabetical order.
+std::span<const Term> glossary();                    // In alphabetical order.
 std::string_view meaning_of(std::string_view term);  // Empty if it is not in the glossary.
 
 }  // namespace hbmscope::gui

@@ -1,4 +1,5 @@
 // Running jobs as sources. Each version is shown like the part of a file that is being read.
+#include <string_view>
 #include <utility>
 
 #include "app/gui/core/looking.h"
@@ -8,6 +9,15 @@ namespace hbmscope::gui {
 namespace {
 
 Error lost_link(const std::string& name, const std::string& wrong) {
+  constexpr std::string_view local = "live:";
+  const bool is_number =
+      name.starts_with(local) && name.find_first_not_of("0123456789", local.size()) == std::string::npos;
+  if (is_number && wrong.starts_with("No such file"))  // Its socket is gone.
+    return {"job " + name.substr(local.size()) + " has ended",
+            "What it recorded is in its .hbm file.",
+            {},
+            std::nullopt,
+            false};
   return {"no running job answers: " + wrong,
           "Check that its hbmscope run is still there. What it recorded is in its .hbm file.", name, std::nullopt,
           false};
@@ -55,7 +65,7 @@ WorkerPool::Finish OpenSources::end_live(const std::shared_ptr<ReadControl>& con
       if (source.is_part()) renew_id(source);
       source.take(*content);
       source.ended = EndedLive{has_ended       ? "The job has ended."
-                               : was_let_go    ? "Detached. The job keeps running; what was seen of it stays here."
+                               : was_let_go    ? "Detached. The job keeps running; the recording up to here is kept."
                                : wrong.empty() ? "The observer has ended; the job may still run."
                                                : "The connection was lost: " + wrong + ".",
                                lost_events, was_let_go && !has_ended, exit_code};

@@ -154,6 +154,8 @@ WorkerPool::Finish OpenSources::read_to_end(const FileToRead& file) {
   options.what_if = file.what_if;
   options.keeps_pieces = file.together != nullptr;
   ReadControl* control = file.control.get();
+  std::error_code error;
+  const std::uint64_t bytes = fs::file_size(file.files.front(), error);  // Before reading: it may grow meanwhile.
   auto read = content_of_file(file.pasted              ? read_text_source(*file.pasted, file.files.front(), control)
                               : file.files.size() == 1 ? read_source(file.files.front(), options, control)
                                                        : read_pieces(file.files, file.are_of_one_job, control));
@@ -161,7 +163,8 @@ WorkerPool::Finish OpenSources::read_to_end(const FileToRead& file) {
     return [this, together = file.together, control = file.control, read = std::move(read)] {
       finish_together(together, control, read);
     };
-  return [this, control = file.control, read = std::move(read)] {
+  return [this, control = file.control, read = std::move(read), path = file.files.front(), bytes] {
+    log_sizes_[path] = bytes;
     show_read(control, read ? Result<SourceContent>(read->content) : Failure(read.error()));
   };
 }
@@ -227,7 +230,8 @@ void OpenSources::show_first_tabs(const Source& source) {
   for (std::size_t i = 0; i < state_.contexts.size(); ++i) {
     const ContextScope scope(state_, i);
     if (state_.position().source != source.id || !state_.context().notes.chooses_view) continue;
-    show_view(state_, source.trace ? ViewKind::heap_map : ViewKind::summary);
+    const auto before = std::exchange(state_.context().notes.view_before_reload, std::nullopt);
+    show_view(state_, before.value_or(source.trace ? ViewKind::heap_map : ViewKind::summary));
     ++state_.window.file_serial;
   }
 }
@@ -351,6 +355,12 @@ void OpenSources::reload_source(SourceId id) {
   *source = std::move(fresh);
   asking_.forget_source(id);
   replace_everywhere(id, renewed);
+  // Without its content most tabs vanish, and the last one would stay in front.
+  for (Context& context : state_.contexts) {
+    if (context.position.source != renewed) continue;
+    context.notes.chooses_view = true;
+    context.notes.view_before_reload = context.position.view;
+  }
   start_reading(renewed);
 }
 

@@ -100,10 +100,10 @@ class OpenSources {
   RecentFiles& recent_;
   WorkerPool& pool_;
   LiveLinks live_;
-  std::set<std::string> of_folders_;           // Paths being read that a folder contributed.
-  SkippedFiles skipped_;                       // In the folders opened last.
-  std::map<std::string, std::string> pasted_;  // Texts by the names of their sources.
-  std::map<std::string, std::uint64_t> log_sizes_;  // When each followed log was read last.
+  std::set<std::string> of_folders_;                // Paths being read that a folder contributed.
+  SkippedFiles skipped_;                            // In the folders opened last.
+  std::map<std::string, std::string> pasted_;       // Texts by the names of their sources.
+  std::map<std::string, std::uint64_t> log_sizes_;  // By path, when it was read last.
   std::future<void> look_;
   std::chrono::steady_clock::time_point looked_at_;
   std::uint32_t next_source_ = 1;

@@ -43,12 +43,10 @@ Settings read_settings(const fs::path& file) {
 }
 
 bool write_settings(const fs::path& file, const Settings& settings) {
-  return write_json(
-      file,
-      {{"theme", text_from_theme(settings.theme)},
-       {"follows_system_theme", settings.follows_system},
-       {"text_scale", settings.text_scale},
-       {"editor", settings.editor}});
+  return write_json(file, {{"theme", text_from_theme(settings.theme)},
+                           {"follows_system_theme", settings.follows_system},
+                           {"text_scale", settings.text_scale},
+                           {"editor", settings.editor}});
 }
 
 std::vector<RecentFile> read_recent(const fs::path& file) {

@@ -16,7 +16,7 @@ namespace hbmscope::gui {
 struct Settings {
   Theme theme = Theme::dark;
   bool follows_system = false;  // The desktop's theme, if it says one.
-  double text_scale = 1.0;  // 0.75 to 2, multiplied by the display's own scale.
+  double text_scale = 1.0;      // 0.75 to 2, multiplied by the display's own scale.
 
   std::string editor = {};  // editor.h. Empty means by $VISUAL or $EDITOR.
 

@@ -6,6 +6,7 @@
 #include "analysis/units/format.h"
 #include "app/gui/core/no_match.h"
 #include "app/gui/look/drawing.h"
+#include "app/gui/look/icons.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -78,6 +79,8 @@ bool draw_source_state_in_full(const AppState& state, CommandQueue& commands) {
     return false;
   }
   draw_error(state, source->error);
+  if (state.host == Host::desktop && is_followed_log(*source))
+    wrapped_text("If a job still writes it: it is read again whenever it grows.", true);
   if (is_offered(state.host, CommandId::reload_file)) {
     if (ImGui::Button("Try again")) commands.push(CommandId::reload_file);
     ImGui::SameLine();
@@ -91,7 +94,7 @@ bool draw_source_state_in_full(const AppState& state, CommandQueue& commands) {
 void draw_error(const AppState& state, const Error& error) {
   const Look look(state);
   ImGui::PushStyleColor(ImGuiCol_Text, look.role(Role::failure));
-  bold_text("!");
+  bold_text(icon::warning);
   ImGui::PopStyleColor();
   ImGui::SameLine();
   Error without_remedy = error;
@@ -147,8 +150,8 @@ void draw_copy_menu(ViewKind view, CommandQueue& commands) {
   if (!ImGui::BeginPopup("copy")) return;
   for (const CommandId id :
        {CommandId::copy, CommandId::copy_as_text, CommandId::copy_as_command, CommandId::copy_report_command,
-        CommandId::save_picture, CommandId::export_picture, CommandId::export_figures}) {
-    if (id == CommandId::save_picture) ImGui::Separator();
+        CommandId::save_view_picture, CommandId::export_view_picture, CommandId::export_figures}) {
+    if (id == CommandId::save_view_picture) ImGui::Separator();
     const CommandInfo& info = info_of(id);
     if (!ImGui::MenuItem(std::string(info.title).c_str(), std::string(info.shortcut).c_str())) continue;
     commands.push(command::note_view, view);

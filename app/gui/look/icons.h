@@ -1,4 +1,5 @@
-// Glyphs of third_party/icons.ttf, which the platform merges into every font. A button with an icon alone has a tooltip.
+// Glyphs of third_party/icons.ttf, which the platform merges into every font. A button with an icon alone has a
+// tooltip.
 #pragma once
 
 namespace hbmscope::gui::icon {

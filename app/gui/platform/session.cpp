@@ -101,7 +101,9 @@ class Session::Impl {
   }
 
   void wait(std::optional<std::chrono::steady_clock::duration> time) {
-    if (app_->follows_files()) time = std::min<std::chrono::steady_clock::duration>(time.value_or(std::chrono::seconds(1)), std::chrono::seconds(1));
+    if (app_->follows_files())
+      time = std::min<std::chrono::steady_clock::duration>(time.value_or(std::chrono::seconds(1)),
+                                                           std::chrono::seconds(1));
     if (layout_due_) {
       const auto rest = *layout_due_ - std::chrono::steady_clock::now();
       time = std::min(time.value_or(rest), std::max(rest, std::chrono::steady_clock::duration::zero()));
@@ -235,9 +237,9 @@ class Session::Impl {
   bool redraw_ = true;
   std::uint64_t drawn_pixels_ = 0;  // By the last frame.
   std::optional<std::chrono::steady_clock::time_point> layout_due_;
-  std::pair<int, int> refused_;     // A size for which the driver has no framebuffer.
+  std::pair<int, int> refused_;  // A size for which the driver has no framebuffer.
   std::uint64_t picture_seen_ = 0, program_seen_ = 0;
-  int picture_due_ = 0;               // In frames.
+  int picture_due_ = 0;  // In frames.
   bool has_asked_theme_ = false;
   std::future<std::optional<Theme>> theme_;
   std::future<std::string> writing_;  // The message for when the picture is written. The destructor waits for it.

@@ -26,11 +26,13 @@ std::optional<Theme> find_system_theme() {
   return std::nullopt;
 #elif defined(__APPLE__)
   // The setting is absent while the theme is light.
-  return output_of("defaults read -g AppleInterfaceStyle 2>/dev/null").find("Dark") != std::string::npos ? Theme::dark : Theme::light;
+  return output_of("defaults read -g AppleInterfaceStyle 2>/dev/null").find("Dark") != std::string::npos ? Theme::dark
+                                                                                                         : Theme::light;
 #else
   // freedesktop.org's portal: 1 prefers dark, 2 light, 0 neither.
   const std::string portal = output_of(
-      "gdbus call --session --timeout 2 --dest org.freedesktop.portal.Desktop --object-path /org/freedesktop/portal/desktop "
+      "gdbus call --session --timeout 2 --dest org.freedesktop.portal.Desktop --object-path "
+      "/org/freedesktop/portal/desktop "
       "--method org.freedesktop.portal.Settings.Read org.freedesktop.appearance color-scheme 2>/dev/null");
   if (portal.find("uint32 1") != std::string::npos) return Theme::dark;
   if (portal.find("uint32 2") != std::string::npos) return Theme::light;

@@ -41,16 +41,15 @@ ImGuiID begin_layout(ImGuiID space, ImVec2 size) {
 }
 
 // With large text or in a low window there is room for two rows of views instead of three, and for one view in the
-// upper row.
-bool has_low_room() {
-  return ImGui::GetContentRegionAvail().y < ImGui::GetTextLineHeight() * 54;
+// upper row. The height of the window decides, and not that of the docks, which changes with the lines above them.
+bool is_low_window() {
+  return ImGui::GetMainViewport()->Size.y < ImGui::GetTextLineHeight() * 62;
 }
 
 void build_for_profile(ImGuiID space, ImVec2 size, bool is_low) {
   ImGuiID rest = begin_layout(space, size);
   const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.46F, nullptr, &rest);
-  const ImGuiID centre_left =
-      is_low ? rest : ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, 0.42F, nullptr, &rest);
+  const ImGuiID centre_left = is_low ? rest : ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, 0.42F, nullptr, &rest);
   for (const ViewRow& row : view_table()) {
     if (row.needs_addresses) continue;
     const bool is_left = row.in_profile == DockPlace::centre, is_right = row.in_profile == DockPlace::right;
@@ -103,8 +102,8 @@ bool is_for_profiles(LayoutKind kind) {
   return kind == LayoutKind::profile || kind == LayoutKind::low_profile;
 }
 
-// ImGui gives the central node what the others leave: in a window that became smaller nothing was left for the heap map.
-// Without one, all views share the loss.
+// ImGui gives the central node what the others leave: in a window that became smaller nothing was left for the heap
+// map. Without one, all views share the loss.
 void share_sizes(ImGuiID space) {
   ImGuiDockNode* const central = ImGui::DockBuilderGetCentralNode(space);
   if (central == nullptr || central->IsRootNode()) return;
@@ -216,8 +215,9 @@ void make_dock_space(const AppState& state, ViewStates& views) {
   const Source* source = state.source();
   const bool is_known = source != nullptr && source->state == AnswerState::ready;
   const LayoutKind kind =
-      is_known ? layout_of(state, has_low_room()) : views.layouts.shown().value_or(LayoutKind::profile);
-  const bool is_other_kind = views.layouts.shown() != kind;
+      is_known ? layout_of(state, is_low_window()) : views.layouts.shown().value_or(LayoutKind::profile);
+  const auto shown = views.layouts.shown();
+  const bool is_other_kind = shown != kind;
   const bool is_kept = is_other_kind ? views.layouts.show(kind) : ImGui::DockBuilderGetNode(space) != nullptr;
   const bool is_reset = views.layout_seen != state.window.layout_serial;
   if (is_reset || !is_kept || !has_places(kind)) build(kind, space);
@@ -225,12 +225,15 @@ void make_dock_space(const AppState& state, ViewStates& views) {
   // Windows appear in their places; the focus changes that this causes are not the user's.
   const bool is_other_file = views.file_seen != state.window.file_serial;
   if (is_reset || is_other_kind || is_other_file || !views.layout_made) views.settling = 4;
+  // A window that only became lower or higher has the tabs in front that were there before.
+  if (is_other_kind) views.keeps_tabs = is_kept && shown && is_low(*shown) != is_low(kind);
+  if (is_reset || is_other_file || !views.layout_made) views.keeps_tabs = false;
   views.file_seen = state.window.file_serial;
   views.layout_seen = state.window.layout_serial;
   views.layout_made = true;
   settle_tab_strips();
   ImGui::DockSpace(space, {0, 0}, ImGuiDockNodeFlags_NoWindowMenuButton | ImGuiDockNodeFlags_NoCloseButton);
-  if (views.settling == 2) choose_tabs(kind);
+  if (views.settling == 2 && !views.keeps_tabs) choose_tabs(kind);
 }
 
 }  // namespace hbmscope::gui

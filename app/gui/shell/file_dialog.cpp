@@ -45,7 +45,8 @@ void open_chosen(Dialog dialog, const std::string& path, CommandQueue& commands)
 void draw_path_line(FileDialogState& dialog, const FolderListing* listing, CommandQueue& commands) {
   const bool has_parent = listing != nullptr && !listing->parent.empty();
   ImGui::BeginDisabled(!has_parent);
-  if (ImGui::Button((std::string(icon::up) + "###Up").c_str()) && has_parent) commands.push(command::list_folder, listing->parent);
+  if (ImGui::Button((std::string(icon::up) + "###Up").c_str()) && has_parent)
+    commands.push(command::list_folder, listing->parent);
   ImGui::EndDisabled();
   tooltip("The folder above");
   ImGui::SameLine();
@@ -143,8 +144,8 @@ void draw_entry(FileDialogState& dialog, const FolderListing& listing, const Fol
 
 void draw_entries(const Look& look, FileDialogState& dialog, const FolderListing& listing, CommandQueue& commands) {
   const float below = 2 * ImGui::GetFrameHeightWithSpacing();
-  constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg | ImGuiTableFlags_Sortable |
-                                    ImGuiTableFlags_NoSavedSettings;
+  constexpr ImGuiTableFlags flags =
+      ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg | ImGuiTableFlags_Sortable | ImGuiTableFlags_NoSavedSettings;
   if (!ImGui::BeginTable("entries", 3, flags, {0, -below})) return;
   ImGui::TableSetupScrollFreeze(0, 1);
   ImGui::TableSetupColumn("Name", ImGuiTableColumnFlags_WidthStretch | ImGuiTableColumnFlags_DefaultSort);
@@ -154,7 +155,8 @@ void draw_entries(const Look& look, FileDialogState& dialog, const FolderListing
   if (ImGuiTableSortSpecs* const sorting = ImGui::TableGetSortSpecs(); sorting != nullptr && sorting->SpecsCount > 0) {
     const ImGuiTableColumnSortSpecs& by = sorting->Specs[0];
     if (sorting->SpecsDirty || dialog.is_unsorted)
-      sort_entries(dialog.entries, static_cast<EntryOrder>(by.ColumnIndex), by.SortDirection == ImGuiSortDirection_Ascending);
+      sort_entries(dialog.entries, static_cast<EntryOrder>(by.ColumnIndex),
+                   by.SortDirection == ImGuiSortDirection_Ascending);
     sorting->SpecsDirty = dialog.is_unsorted = false;
   }
   const bool is_typed = find_typed(dialog);

@@ -21,8 +21,8 @@ struct FileDialogState {
   std::shared_ptr<const FolderListing> listed;  // The listing that `path` and `entries` were set from.
   std::vector<FolderEntry> entries;             // Sorted, unless
   bool is_unsorted = false;
-  std::string typed;                            // The first letters of the entry that is looked for,
-  double typed_at = 0;                          // and when the last one came, in ImGui's seconds.
+  std::string typed;    // The first letters of the entry that is looked for,
+  double typed_at = 0;  // and when the last one came, in ImGui's seconds.
 };
 
 void draw_file_dialog(const AppState& state, FileDialogState& dialog, CommandQueue& commands);

@@ -74,7 +74,8 @@ void draw_open(const Look& look, CommandQueue& commands) {
   tooltip("Opens what was copied: the text of an error, or a part of a job's log (Ctrl+V).");
   ImGui::Spacing();
   wrapped_text(
-      "Opens PyTorch snapshots (*.pickle), JAX and pprof profiles (*.prof, *.pb.gz), logs of failed jobs (*.log, *.txt), "
+      "Opens PyTorch snapshots (*.pickle), JAX and pprof profiles (*.prof, *.pb.gz), logs of failed jobs (*.log, "
+      "*.txt), "
       "recordings (*.hbm), XLA dumps and more.",
       true);
   tooltip("All formats: " + text_from_readable_formats() + ".");
@@ -207,8 +208,9 @@ void draw_first_launch(const AppState& state, JobListState& jobs, CommandQueue& 
     ImGui::Dummy({0, look.px(16)});
     if (state.host == Host::desktop) draw_recent(state, look, commands);
   });
-  column("watch", 0.38F,
-         [&] { state.host == Host::desktop ? draw_watch(state, look, jobs, commands) : draw_installed(look, commands); });
+  column("watch", 0.38F, [&] {
+    state.host == Host::desktop ? draw_watch(state, look, jobs, commands) : draw_installed(look, commands);
+  });
   column("learn", 0.28F, [&] { draw_learn(state, look, commands); });
   ImGui::NewLine();
   if (!state.window.notice.empty()) wrapped_text(state.window.notice);

@@ -15,7 +15,7 @@ namespace {
 constexpr const char* section = "Layout";
 constexpr const char* shown_entry = "shown";
 constexpr std::array<const char*, layout_kind_count> names{"profile",     "trace",     "text",
-                                                          "low profile", "low trace", "low text"};
+                                                           "low profile", "low trace", "low text"};
 // Before each line of a kept text, so that it is not taken for ImGui's own.
 constexpr char margin = '|';
 

@@ -11,8 +11,8 @@
 namespace hbmscope::gui {
 
 // What the file in front has decides where the views are: a profile has no addresses, and a text without blocks has
-// only the failure and itself. A low window, or one with large text, has its own layouts with fewer views on top of each
-// other.
+// only the failure and itself. A low window, or one with large text, has its own layouts with fewer views on top of
+// each other.
 enum class LayoutKind : std::uint8_t { profile, trace, text, low_profile, low_trace, low_text };
 inline constexpr std::size_t layout_kind_count = 6;
 constexpr bool is_low(LayoutKind kind) {

@@ -38,8 +38,8 @@ bool begins_group(CommandId id) {
 
 void draw_item(const AppState& state, const CommandInfo& info, CommandQueue& commands) {
   const std::string_view reason = why_not(state, info.id);
-  if (ImGui::MenuItem(std::string(info.title).c_str(), std::string(shortcut_on(state.host, info)).c_str(), is_checked(state, info.id),
-                      reason.empty()))
+  if (ImGui::MenuItem(std::string(info.title).c_str(), std::string(shortcut_on(state.host, info)).c_str(),
+                      is_checked(state, info.id), reason.empty()))
     commands.push(info.id);
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled) &&
       ImGui::BeginTooltip()) {

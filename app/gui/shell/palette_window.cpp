@@ -153,7 +153,8 @@ void draw_rows(const AppState& state, PaletteState& palette, const std::vector<F
     ImGui::PushID(static_cast<int>(info.id));
     const std::string title(info.title);
     if (!reason.empty()) ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyle().Colors[ImGuiCol_TextDisabled]);
-    if (ImGui::Selectable(title.c_str(), is_chosen, ImGuiSelectableFlags_AllowOverlap)) give(state, palette, info.id, commands);
+    if (ImGui::Selectable(title.c_str(), is_chosen, ImGuiSelectableFlags_AllowOverlap))
+      give(state, palette, info.id, commands);
     if (!reason.empty()) ImGui::PopStyleColor();
     if (is_chosen && moved) ImGui::SetScrollHereY();
     tooltip(reason.empty() ? info.help : reason);
@@ -182,7 +183,8 @@ void draw_palette(const AppState& state, PaletteState& palette, CommandQueue& co
   ImGui::SetNextWindowPos({viewport.WorkPos.x + (viewport.WorkSize.x - width) / 2, viewport.WorkPos.y + look.px(60)});
   // As high as its rows, up to a limit.
   const ImGuiStyle& style = ImGui::GetStyle();
-  const float rows_height = static_cast<float>(std::max<std::size_t>(palette.rows, 1)) * ImGui::GetTextLineHeightWithSpacing();
+  const float rows_height =
+      static_cast<float>(std::max<std::size_t>(palette.rows, 1)) * ImGui::GetTextLineHeightWithSpacing();
   const float height = ImGui::GetFrameHeightWithSpacing() + 2 * style.WindowPadding.y + rows_height;
   ImGui::SetNextWindowSize({width, std::min({height, look.px(430), viewport.WorkSize.y * 0.7F})});
   if (appeared) ImGui::SetNextWindowFocus();

@@ -41,7 +41,8 @@ void draw_trace(const AppState& state, const Source& source, CommandQueue& comma
   ImGui::PushStyleColor(ImGuiCol_Button, ImVec4(0, 0, 0, 0));
   ImGui::PushStyleColor(ImGuiCol_Text,
                         taken.is_whole ? ImGui::GetStyleColorVec4(ImGuiCol_Text) : look.vec(Role::failure));
-  if (ImGui::SmallButton(((taken.is_whole ? "" : std::string(icon::warning) + "  ") + taken.words + "###taken in").c_str()))
+  if (ImGui::SmallButton(
+          ((taken.is_whole ? "" : std::string(icon::warning) + "  ") + taken.words + "###taken in").c_str()))
     commands.push(command::set_view, ViewKind::import);
   ImGui::PopStyleColor(2);
   tooltip(

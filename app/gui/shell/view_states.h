@@ -45,6 +45,7 @@ struct ViewStates {
   std::uint64_t layout_seen = 0;  // The last applied Reset layout.
   std::uint64_t file_seen = 0;    // The last file that was opened.
   bool layout_made = false;       // The first layout was made.
+  bool keeps_tabs = false;        // While settling: the layout says which tabs are in front.
   LayoutMemory layouts;
   std::uint64_t view_seen = 0;                            // The last applied command that brings a view to the front.
   std::bitset<view_count> views_there;                    // By kind: views that existed in the previous frame.

@@ -38,9 +38,10 @@ Result<FolderListing> list_folder(const std::string& folder) {
     const auto changed = fs::last_write_time(entry->path(), unreadable);
     // The file clock may have another epoch.
     if (!unreadable)
-      one.changed_s = std::chrono::duration_cast<std::chrono::seconds>(
-                          (changed - fs::file_time_type::clock::now()) + std::chrono::system_clock::now().time_since_epoch())
-                          .count();
+      one.changed_s =
+          std::chrono::duration_cast<std::chrono::seconds>((changed - fs::file_time_type::clock::now()) +
+                                                           std::chrono::system_clock::now().time_since_epoch())
+              .count();
     listing.entries.push_back(std::move(one));
   }
   sort_entries(listing.entries, EntryOrder::name, true);

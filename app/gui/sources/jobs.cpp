@@ -114,10 +114,9 @@ std::vector<const JobRow*> filter_jobs(const JobListing& listing, const std::str
     for (std::string word; words >> word;) has_all = has_all && contains_ignoring_case(all, word);
     if (has_all) found.push_back(&row);
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const JobRow* a, const JobRow* b) {
-                     return std::pair(device_of(*a), a->process) < std::pair(device_of(*b), b->process);
-                   });
+  std::stable_sort(found.begin(), found.end(), [](const JobRow* a, const JobRow* b) {
+    return std::pair(device_of(*a), a->process) < std::pair(device_of(*b), b->process);
+  });
   return found;
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/query/log_headline.h"
 #include "analysis/query/program_memory.h"
 
 namespace hbmscope::gui {
@@ -97,6 +98,14 @@ std::string Source::files_text() const {
   std::string text;
   for (const std::string& file : files()) text += (text.empty() ? "" : "\n") + file;
   return text;
+}
+
+bool is_followed_log(const Source& source) {
+  if (source.is_pasted || source.control || !source.pieces.empty() || source.path == "-") return false;
+  if (source.state == AnswerState::ready) return source.trace && is_of_log(*source.trace);
+  const std::string ending = std::filesystem::path(source.path).extension().string();
+  return source.state == AnswerState::failed &&
+         (ending == ".log" || ending == ".txt" || ending == ".out" || ending == ".err");
 }
 
 void cancel_emulating(const Source& source) {

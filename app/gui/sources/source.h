@@ -75,6 +75,9 @@ struct Source : SourceContent {
   }
 };
 
+// An open log, or a file with the name of one in which nothing failed so far: it is read again when it has grown.
+bool is_followed_log(const Source& source);
+
 void cancel_emulating(const Source& source);  // Cancels the running emulation of a workload, if any.
 
 }  // namespace hbmscope::gui

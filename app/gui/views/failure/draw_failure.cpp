@@ -7,8 +7,8 @@
 #include "app/gui/core/answers.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
-#include "app/gui/look/icons.h"
 #include "app/gui/look/fragmentation_ruler.h"
+#include "app/gui/look/icons.h"
 #include "app/gui/look/trace_head.h"
 #include "app/gui/views/drawn_view.h"
 
@@ -31,9 +31,11 @@ void draw_head(const AppState& state, const FailureAnswer& answer, CommandQueue&
   }
   if (answer.of > 1) {
     ImGui::SameLine(0, ImGui::GetFontSize());
-    if (ImGui::Button((std::string(icon::left) + "  Failure###previous").c_str())) commands.push(CommandId::previous_failure);
+    if (ImGui::Button((std::string(icon::left) + "  Failure###previous").c_str()))
+      commands.push(CommandId::previous_failure);
     ImGui::SameLine();
-    if (ImGui::Button(("Failure  " + std::string(icon::right) + "###next").c_str())) commands.push(CommandId::next_failure);
+    if (ImGui::Button(("Failure  " + std::string(icon::right) + "###next").c_str()))
+      commands.push(CommandId::next_failure);
   }
   draw_copy_menu(ViewKind::failure, commands);
 }

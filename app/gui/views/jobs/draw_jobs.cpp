@@ -56,11 +56,11 @@ std::string empty_words(const JobListing& listing) {
 
 void draw_not_looked_at(const JobListing& listing) {
   if (listing.not_looked_at > 0)
-    wrapped_text(
-        text_from_count(listing.not_looked_at) +
-            (listing.not_looked_at == 1 ? " process belongs to another user or is protected. Run with sudo to see it."
-                                        : " processes belong to other users or are protected. Run with sudo to see them."),
-        true);
+    wrapped_text(text_from_count(listing.not_looked_at) +
+                     (listing.not_looked_at == 1
+                          ? " process belongs to another user or is protected. Run with sudo to see it."
+                          : " processes belong to other users or are protected. Run with sudo to see them."),
+                 true);
 }
 
 constexpr const char* totals_words =
@@ -129,8 +129,8 @@ void act_on(const JobRow& job, const std::string& host, bool is_asking, CommandQ
     commands.push(command::attach_totals, {job.process});
 }
 
-void draw_job(const JobsState& jobs, const JobListing& listing, const JobRow& job, bool is_chosen, bool is_asked, const Look& look,
-              CommandQueue& commands) {
+void draw_job(const JobsState& jobs, const JobListing& listing, const JobRow& job, bool is_chosen, bool is_asked,
+              const Look& look, CommandQueue& commands) {
   ImGui::PushID(static_cast<int>(job.process));
   const float width = ImGui::GetContentRegionAvail().x;
   const ImVec2 corner = ImGui::GetCursorPos();
@@ -176,8 +176,8 @@ void draw_job(const JobsState& jobs, const JobListing& listing, const JobRow& jo
 bool draw_host(const JobsState& jobs, CommandQueue& commands) {
   std::string host = jobs.host;
   ImGui::SetNextItemWidth(-1);
-  const bool is_given = text_field("##host", "Host (this machine, or any ssh host)", host,
-                                   ImGuiInputTextFlags_EnterReturnsTrue);
+  const bool is_given =
+      text_field("##host", "Host (this machine, or any ssh host)", host, ImGuiInputTextFlags_EnterReturnsTrue);
   const bool is_typing = ImGui::IsItemActive();
   tooltip("Lists the jobs of another machine, using your ssh and its configuration. Empty: this machine. Press Enter.");
   if (is_given) commands.push(command::list_host, host);
@@ -207,7 +207,8 @@ const JobListing& steady_listing(const JobsState& jobs, JobListState& list) {
   return *list.held;
 }
 
-void draw_rows(const AppState& state, const JobListing& listing, bool has_keys, bool takes_keys, CommandQueue& commands) {
+void draw_rows(const AppState& state, const JobListing& listing, bool has_keys, bool takes_keys,
+               CommandQueue& commands) {
   const Look look(state);
   const JobsState& jobs = state.jobs;
   const std::vector<const JobRow*> rows = filter_jobs(listing, jobs.filter);

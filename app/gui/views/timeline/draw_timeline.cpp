@@ -12,8 +12,8 @@
 #include "app/gui/core/tables.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
-#include "app/gui/look/icons.h"
 #include "app/gui/look/frame_menu.h"
+#include "app/gui/look/icons.h"
 #include "app/gui/look/trace_head.h"
 #include "app/gui/views/drawn_view.h"
 #include "app/gui/views/timeline/draw_timeline_hand.h"
@@ -77,10 +77,13 @@ void draw_head(const AppState& state, const TimelineColumns& timeline, TimelineS
            "Plays the trace in real time, but in 10 s at most and in 3 s at least (Space)");
   button("Peak", CommandId::go_to_peak, "The time with the most memory in use (P)");
   if (!timeline.failures.empty()) {
-    button((is_narrow ? "[" : std::string(icon::left) + "  Failure") + "###previous failure", CommandId::previous_failure, "The previous out-of-memory ([)");
-    button((is_narrow ? "]" : "Failure  " + std::string(icon::right)) + "###next failure", CommandId::next_failure, "The next out-of-memory (])");
+    button((is_narrow ? "[" : std::string(icon::left) + "  Failure") + "###previous failure",
+           CommandId::previous_failure, "The previous out-of-memory ([)");
+    button((is_narrow ? "]" : "Failure  " + std::string(icon::right)) + "###next failure", CommandId::next_failure,
+           "The next out-of-memory (])");
   }
-  button(std::string(icon::pin) + (state.position().pin.empty() ? "  Pin" : "  Unpin") + "###Pin", CommandId::pin_moment,
+  button(std::string(icon::pin) + (state.position().pin.empty() ? "  Pin" : "  Unpin") + "###Pin",
+         CommandId::pin_moment,
          "Pins this time and colours the heap map by the changes since (B). Press again to unpin.");
   button("End", CommandId::go_to_end, "After the last event (End)");
   draw_lanes_button(view);

@@ -73,7 +73,8 @@ void draw_failure_flags(ImDrawList& draw, const Look& look, const TimelinePictur
     const std::string requested = text_from_request(group.bytes);
     draw_flag(draw, look, picture, group.x, row,
               group.count == 1 ? std::string(icon::warning) + " requested " + requested
-                               : std::string(icon::warning) + " " + text_from_count(group.count) + " failures, requested up to " + requested,
+                               : std::string(icon::warning) + " " + text_from_count(group.count) +
+                                     " failures, requested up to " + requested,
               Role::failure);
   }
 }

@@ -10,8 +10,8 @@
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/draw_document.h"
 #include "app/gui/look/drawing.h"
-#include "app/gui/look/icons.h"
 #include "app/gui/look/frame_menu.h"
+#include "app/gui/look/icons.h"
 #include "app/gui/views/drawn_view.h"
 #include "app/gui/views/tpu/draw_workload_knobs.h"
 
@@ -65,7 +65,8 @@ void draw_state(const AppState& state, const WorkloadPanel& panel, const Source&
 void draw_verdict(const Look& look, const WorkloadAnswer& answer) {
   const WorkloadVerdict& verdict = answer.verdict;
   ImGui::PushFont(bold_font(), ImGui::GetStyle().FontSizeBase * 1.15F);
-  colored(look, verdict.fits ? Role::largest_free : Role::failure, (verdict.fits ? "" : std::string(icon::warning) + "  ") + verdict.sentence);
+  colored(look, verdict.fits ? Role::largest_free : Role::failure,
+          (verdict.fits ? "" : std::string(icon::warning) + "  ") + verdict.sentence);
   ImGui::PopFont();
   for (std::size_t i = 0; i < std::min(verdict.reasons.size(), reasons_shown); ++i) {
     ImGui::Bullet();
