@@ -44,6 +44,7 @@ void tooltip(std::string_view words);
 
 // Clickable text, for breadcrumbs and links.
 bool link(const char* label);
+bool text_link(const char* label);  // The same as a part of a sentence: without a frame.
 
 // Whether an item of this width fits on the previous item's line.
 bool has_room_behind(float width, float gap = -1);
