@@ -1,7 +1,6 @@
 #include "analysis/answers/series.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 
 #include <fmt/format.h>
@@ -112,14 +111,19 @@ std::string headline_of_series(const std::vector<SeriesPoint>& points, const Ser
   std::string text = fmt::format("{} profiles: ", text_from_count(points.size()));
   if (growth.bytes == 0)
     return text + fmt::format("{} in the first and in the last", text_of(points.back().total.bytes));
-  text += (growth.bytes > 0 ? "+" : "-") + text_of(std::abs(growth.bytes));
+  const auto delta_of = [&](std::int64_t change) {
+    return (change < 0 ? "−" : "+") + text_of(clamped_magnitude(change));
+  };
+  text += delta_of(growth.bytes);
   if (!growth.line) return text;
   const SeriesGrowth::Line& line = growth.lines[*growth.line];
-  text += ", " + line.name;
   const std::int64_t change = clamped_difference(line.bytes.back(), line.bytes.front());
+  // Lines of unrelated files change by much more than their totals do.
+  if (clamped_magnitude(change) / 2 > clamped_magnitude(growth.bytes)) return text;
+  text += ", " + line.name;
   if (growth.steps && growth.bytes > 0)
     return text + fmt::format(", {} a step", text_of(change / static_cast<std::int64_t>(*growth.steps)));
-  return change == growth.bytes ? text : text + " " + (change > 0 ? "+" : "-") + text_of(std::abs(change));
+  return change == growth.bytes ? text : text + " " + delta_of(change);
 }
 
 Table describe_totals(const std::vector<SeriesPoint>& points, std::string_view unit) {

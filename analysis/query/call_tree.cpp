@@ -4,22 +4,17 @@
 #include <string>
 #include <unordered_map>
 
+#include "analysis/query/own_frame.h"
 #include "analysis/query/stack_paths.h"
 
 namespace hbmscope {
 namespace {
 
-// Between every two modules of PyTorch: torch.nn.Module.__call__, which says nothing of either.
-bool is_module_call(const Frame& frame) {
-  return (frame.function == "_wrapped_call_impl" || frame.function == "_call_impl") &&
-         frame.file.ends_with("torch/nn/modules/module.py");
-}
-
 // By frame; empty if there are none.
 std::vector<bool> find_module_calls(const ProfileView& view) {
   std::vector<bool> are_calls;
   for (std::size_t i = 0; i < view.frames.size(); ++i) {
-    if (!is_module_call(view.frames[i])) continue;
+    if (!is_module_call(view.frames[i].function, view.frames[i].file)) continue;
     are_calls.resize(view.frames.size());
     are_calls[i] = true;
   }

@@ -13,6 +13,11 @@ FileOwner owner_of_frame(FileOwner of_file, std::string_view function, std::stri
   return of_file != FileOwner::library && is_interpreter_frame(function, file) ? FileOwner::library : of_file;
 }
 
+bool is_module_call(std::string_view function, std::string_view file) {
+  const std::string_view name = function.substr(function.rfind('.') + 1);
+  return (name == "_wrapped_call_impl" || name == "_call_impl") && file.ends_with("torch/nn/modules/module.py");
+}
+
 bool is_autograd_thread_frame(std::string_view function) {
   constexpr std::string_view engine = "torch::autograd::Engine::thread_";
   constexpr std::string_view python_engine = "torch::autograd::python::PythonEngine::thread_";

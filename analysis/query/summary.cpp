@@ -137,6 +137,11 @@ std::string name_of_line(const UserCodeRow& row) {
   return name;
 }
 
+// "leak_step_#", "ckpt-iter#": not the number of a rank.
+bool counts_steps(std::string_view name) {
+  return name.find("step") != std::string_view::npos || name.find("iter") != std::string_view::npos;
+}
+
 // The numbers of the file's name, and the rest of it.
 std::pair<std::vector<std::uint64_t>, std::string> split_numbers(std::string_view path) {
   std::pair<std::vector<std::uint64_t>, std::string> split;
@@ -155,6 +160,7 @@ std::pair<std::vector<std::uint64_t>, std::string> split_numbers(std::string_vie
 
 std::optional<std::uint64_t> find_steps_between(const std::vector<SeriesPoint>& points) {
   const auto first = split_numbers(points.front().file);
+  if (!counts_steps(lower(first.second))) return std::nullopt;
   std::optional<std::size_t> which;
   auto before = first;
   for (std::size_t i = 1; i < points.size(); ++i) {

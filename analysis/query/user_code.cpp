@@ -32,7 +32,7 @@ class OwnerFinder {
       if (is_new) of_file->second = owner_of_file(file);
       owners_.push_back(owner_of_frame(of_file->second, name, file));
       is_wrapper_.push_back(owners_.back() == FileOwner::library &&
-                            (is_wrapper(file) || is_interpreter_frame(name, file)));
+                            (is_wrapper(file) || is_interpreter_frame(name, file) || is_module_call(name, file)));
       is_autograd_thread_.push_back(is_autograd_thread_frame(name));
       has_file_.push_back(file != unknown_file);
     }
@@ -82,7 +82,7 @@ std::string text_from_called(const Profile& profile, const std::map<StringId, st
   std::vector<std::pair<std::int64_t, std::string>> names;
   for (const auto& [id, bytes] : called) {
     std::string name(profile.text(id));
-    const bool is_native = name.find_first_of("(<:") != std::string::npos;
+    const bool is_native = name.find('*') != std::string::npos || name.find("::") != std::string::npos;
     if (!name.empty() && (!is_python || !is_native)) names.emplace_back(bytes, std::move(name));
   }
   std::stable_sort(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.first > b.first; });

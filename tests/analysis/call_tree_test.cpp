@@ -102,7 +102,7 @@ TEST(CallTree, a_run_of_library_frames_is_its_outermost_frame_in_both_directions
 
 TEST(CallTree, folded_has_no_calls_of_modules_between_modules) {
   constexpr const char* calls =
-      "_wrapped_call_impl@/v/site-packages/torch/nn/modules/module.py:9;"
+      "Module._wrapped_call_impl@/v/site-packages/torch/nn/modules/module.py:9;"
       "_call_impl@/v/site-packages/torch/nn/modules/module.py:19;";
   const ProfileView view = view_of(ProfileBuilder().sample(
       std::string("main@train.py:1;") + calls + "forward@net.py:2;" + calls +
@@ -113,12 +113,15 @@ TEST(CallTree, folded_has_no_calls_of_modules_between_modules) {
     std::vector<std::string> path;
     for (const FrameIndex frame : tree.path(static_cast<std::uint32_t>(tree.nodes.size() - 1)))
       path.push_back(view.frames[row(frame)].function);
-    const auto expected =
-        folds
-            ? std::vector<std::string>{"main", "forward", "forward"}
-            : std::vector<std::string>{
-                  "main",  "_wrapped_call_impl", "_call_impl", "forward", "_wrapped_call_impl", "_call_impl", "forward",
-                  "linear"};
+    const auto expected = folds ? std::vector<std::string>{"main", "forward", "forward"}
+                                : std::vector<std::string>{"main",
+                                                           "Module._wrapped_call_impl",
+                                                           "_call_impl",
+                                                           "forward",
+                                                           "Module._wrapped_call_impl",
+                                                           "_call_impl",
+                                                           "forward",
+                                                           "linear"};
     EXPECT_EQ(path, expected);
   }
 }

@@ -191,14 +191,38 @@ TEST_F(FailureView, what_if_tries_what_is_typed_and_a_click_copies_a_setting) {
     EXPECT_NE(std::string::npos, state().answers().what_if.value->wrong_words.find("nothing was requested by"));
     open(hand, {HBMSCOPE_SAMPLES "/fragments.hbm"});
     commands().push(gui::command::set_view, ViewKind::what_if);
-    ASSERT_TRUE(wait_until(hand, [&] { return rows_are_there(0); }));
-    EXPECT_TRUE(state().answers().what_if.value->unknown) << "its device is unknown";
+    const auto is_tried = [&](std::string_view name) {
+      const auto& answer = state().answers().what_if;
+      return answer.state == gui::AnswerState::ready && answer.value->rows.size() > 10 &&
+             answer.value->rows[1].scenario.name == name;
+    };
+    ASSERT_TRUE(wait_until(hand, [&] { return is_tried("XLA_PYTHON_CLIENT_MEM_FRACTION=.90"); }))
+        << "fits, so it is first";
+    EXPECT_FALSE(state().answers().what_if.value->unknown) << "its failure says how large the device is at least";
     hand.ItemInputValue("**/##try", "device=l4");
     hand.KeyPress(ImGuiKey_Enter);
-    ASSERT_TRUE(wait_until(hand, [&] {
-      const auto& answer = state().answers().what_if;
-      return answer.state == gui::AnswerState::ready && answer.value->rows.size() > 10;
-    }));
+    ASSERT_TRUE(wait_until(hand, [&] { return is_tried("device=l4"); }))
+        << "what was typed is above, whether it fits or not";
+  });
+}
+
+TEST_F(FailureView, what_would_help_shows_the_remedies_whatever_was_shown) {
+  const auto scrolled = [] {
+    for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
+      if (std::string_view(window->Name).starts_with("Why it failed/body")) return window->Scroll.y;
+    return 0.0F;
+  };
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {HBMSCOPE_SAMPLES "/fragments.hbm"});
+    ASSERT_TRUE(wait_until_idle(hand));
+    commands().push(gui::command::set_view, ViewKind::top);
+    hand.Yield(3);
+    hand.ItemClick("**/What would help");
+    ASSERT_TRUE(wait_until_idle(hand));
+    hand.Yield(5);
+    EXPECT_EQ(ViewKind::failure, state().position().view);
+    EXPECT_GT(scrolled(), 0.0F);
+    take_picture_now(hand, "what_would_help");
   });
 }
 

@@ -162,7 +162,7 @@ TEST_F(AnswerBarTest, of_a_failure_that_replays_it_has_the_settings_that_fit) {
   ask_for_answer_bar(app_->state(), app_->commands());
   settle();
   ASSERT_FALSE(bar().links.empty());
-  const AnswerChip& fraction = bar().links.front();
+  const AnswerChip fraction = bar().links.front();
   EXPECT_TRUE(fraction.words.starts_with("XLA_PYTHON_CLIENT_MEM_FRACTION=0.")) << fraction.words;
   EXPECT_TRUE(fraction.words.ends_with(" fits, replayed")) << fraction.words;
   push(fraction, app_->commands());

@@ -390,8 +390,9 @@ TEST_F(BlocksTest, go_to_release_shows_the_time_after_the_block_was_freed_and_ba
   EXPECT_EQ("Free", detail().title);
   give(CommandId::back);
   EXPECT_EQ("#3", position().at.text());
+  give(command::set_moment, std::string("#6"));
   give(command::go_to_release, PlaceToSelect{0x1000000 + 40 * mib, {}, HeapKey{0, 1}});
-  EXPECT_EQ("#3", position().at.text());
+  EXPECT_EQ("#6", position().at.text());
   EXPECT_EQ("This block is never freed.", app_->state().window.notice);
 }
 

@@ -129,14 +129,14 @@ bool is_at(const AppState& state, const HeadlineAnswer& answer, std::uint64_t po
 
 void add_failure_buttons(const AppState& state, const HeadlineAnswer& answer, AnswerBar& bar) {
   const FailureFacts& facts = answer.failure->facts;
-  if (!is_at(state, answer, facts.event)) {
-    const HeapKey shown = choose_heap(*answer.trace, state.position().heap);
-    bar.buttons.push_back(shown == answer.heap
-                              ? chip("Go to failure", "Shows the heap when the request failed.",
-                                     Command(command::set_moment, {*answer.trace, answer.heap.stream, facts.event}))
-                              : chip("Go to failure", "Shows the heap in which the request failed.",
-                                     Command(command::choose_heap, answer.heap)));
-  }
+  const bool is_shown = choose_heap(*answer.trace, state.position().heap) == answer.heap;
+  bar.shows = is_shown ? Command(command::set_moment, {*answer.trace, answer.heap.stream, facts.event})
+                       : Command(command::choose_heap, answer.heap);
+  if (!is_at(state, answer, facts.event))
+    bar.buttons.push_back(
+        chip("Go to failure",
+             is_shown ? "Shows the heap when the request failed." : "Shows the heap in which the request failed.",
+             *bar.shows));
   bar.buttons.push_back(chip("What would help", "Changes to paste, with their price and what a replay shows.",
                              Command(CommandId::show_remedies)));
   const bool is_fragmented = row_of(answer.failure->cause.cause).has_blockers;
@@ -208,6 +208,7 @@ AnswerBar bar_of_peak(const AppState& state, const HeadlineAnswer& answer) {
   add_name(bar, answer, "at the peak");
   add_top(bar, answer.holders, "at the peak");
   add_free(bar, answer.peak_free_bytes, answer.peak_largest_free_bytes, is_at(state, answer, answer.peak.position));
+  if (!source.live) bar.shows = Command(CommandId::go_to_peak);
   if (!source.live && !is_at(state, answer, answer.peak.position))
     bar.buttons.push_back(
         chip("Go to the peak", "Shows the time at which the most memory was in use.", Command(CommandId::go_to_peak)));

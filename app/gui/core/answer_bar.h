@@ -22,8 +22,9 @@ struct AnswerBar {
   std::string sentence;                // "Not enough memory: requested 4.94 GiB, ..."; may be empty.
   std::vector<AnswerChip> links = {};  // Continue the sentence, each with what a click shows or copies.
   bool is_failure = false;
-  std::vector<AnswerChip> chips;    // Most important first: the last ones are left out where there is no room.
-  std::vector<AnswerChip> buttons;  // At most three.
+  std::optional<Command> shows = {};  // What a click on the title does: its time is shown.
+  std::vector<AnswerChip> chips;      // Most important first: the last ones are left out where there is no room.
+  std::vector<AnswerChip> buttons;    // At most three.
 };
 
 // For the active side's source. Until the answer is computed, what is known of the file without it.

@@ -1,4 +1,6 @@
 // Questions about what would have happened under other settings.
+#include <algorithm>
+
 #include "analysis/answers/what_if.h"
 #include "analysis/diagnose/site_change.h"
 #include "app/gui/core/answers.h"
@@ -33,7 +35,8 @@ std::shared_ptr<const WhatIfAnswer> find_answer(const std::shared_ptr<const Trac
   answer->notes = source->own.notes;
   std::vector<Scenario> scenarios = usual_scenarios(source->own);
   // For a job on an unknown device, it was the device.
-  const bool is_only_the_device = source->own.device_bytes == choice.device_bytes_otherwise &&
+  const bool is_only_the_device = !source->own.is_device_recorded &&
+                                  source->own.device_bytes == choice.device_bytes_otherwise &&
                                   words.starts_with("device=") && words.find(' ') == std::string::npos;
   if (!words.empty() && !is_only_the_device) {
     if (auto typed = find_scenario(*trace, *source, words))
@@ -43,6 +46,11 @@ std::shared_ptr<const WhatIfAnswer> find_answer(const std::shared_ptr<const Trac
   }
   answer->rows = run_what_if(*source, std::move(scenarios), work);
   put_fitting_first(answer->rows);
+  // What was typed stands above what people usually try, whether it fits or not.
+  const auto typed = std::find_if(answer->rows.begin(), answer->rows.end(),
+                                  [&](const WhatIfRow& row) { return row.scenario.name == words; });
+  if (typed != answer->rows.end() && typed != answer->rows.begin())
+    std::rotate(answer->rows.begin() + 1, typed, typed + 1);
   if (const std::string missing = text_from_missing(*source, answer->rows); !missing.empty())
     answer->own += "\n" + missing;
   for (WhatIfRow& row : answer->rows) row.scenario.change = {};

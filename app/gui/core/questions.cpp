@@ -114,7 +114,9 @@ bool ask_for_context(Answering& asking) {
   }
   const bool has_stacks = ask_views(asking);
   // The history of the selected address needs the block from the heap map.
-  const bool needs_release = asking.notes().wanted_release && asking.notes().wanted_release == state.position().address;
+  auto& wanted = asking.notes().wanted_release;
+  if (wanted != state.position().address) wanted.reset();  // Something else was selected since.
+  const bool needs_release = wanted.has_value();
   const bool needs_map = (asking.asks(Question::address) || needs_release) && state.position().address;
   const auto pictures = {Question::heap_map, Question::timeline, Question::address_time};
   if (needs_map || std::any_of(pictures.begin(), pictures.end(), [&](Question one) { return asking.asks(one); }))
@@ -128,7 +130,10 @@ bool ask_for_context(Answering& asking) {
 #undef X
   if (needs_release) {
     ask_address(asking);
-    changed = follow_release(asking) || changed;
+    if (follow_release(asking)) {
+      ask_for_context(asking);  // All of it at the new time.
+      return true;
+    }
   }
   if (has_stacks) {
     ask_about_stacks(asking);

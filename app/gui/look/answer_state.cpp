@@ -128,7 +128,7 @@ void draw_no_match(const AppState& state, CommandQueue& commands) {
     is_first = false;
     if (!part.command)
       text(part.words);
-    else if (link(part.words.c_str()))
+    else if (text_link(part.words.c_str()))
       commands.push(*part.command);
     if (!part.tooltip.empty()) tooltip(part.tooltip);
   }

@@ -193,6 +193,14 @@ bool radio_button(const char* label, bool is_on) {
   return draw_low([&] { return ImGui::RadioButton(label, is_on); });
 }
 
+bool text_link(const char* label) {
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {0, 0});
+  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0);
+  const bool clicked = link(label);
+  ImGui::PopStyleVar(2);
+  return clicked;
+}
+
 bool has_room_behind(float width, float gap) {
   if (gap < 0) gap = ImGui::GetStyle().ItemSpacing.x;
   const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;

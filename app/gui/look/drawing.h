@@ -44,6 +44,7 @@ void tooltip(std::string_view words);
 
 // Clickable text, for breadcrumbs and links.
 bool link(const char* label);
+bool text_link(const char* label);  // The same as a part of a sentence: without a frame.
 // A button in the accent colour: the one to begin with.
 bool primary_button(const char* label, ImVec2 size = {0, 0});
 // As high as the text, on the line of buttons.

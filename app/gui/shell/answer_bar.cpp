@@ -20,10 +20,13 @@ void draw_sentence(const Look& look, const AnswerBar& bar, CommandQueue& command
   const float gap = ImGui::GetFontSize() * 0.6F;
   const auto room_behind = [] { return ImGui::GetContentRegionAvail().x - ImGui::GetStyle().WindowPadding.x; };
   const float room = room_behind();
-  if (bar.is_failure) ImGui::PushStyleColor(ImGuiCol_Text, look.vec(Role::failure));
-  bold_text(shortened(bar.is_failure ? std::string(icon::warning) + "  " + bar.title : bar.title, room));
-  if (bar.is_failure) ImGui::PopStyleColor();
-  tooltip(bar.title);
+  const std::string title = shortened(bar.is_failure ? std::string(icon::warning) + "  " + bar.title : bar.title, room);
+  ImGui::PushStyleColor(ImGuiCol_TextLink, look.vec(bar.is_failure ? Role::failure : Role::text));
+  ImGui::PushFont(bold_font(), 0.0F);
+  if (text_link((title + "###title").c_str()) && bar.shows) commands.push(*bar.shows);
+  ImGui::PopFont();
+  ImGui::PopStyleColor();
+  tooltip(bar.title + (bar.shows ? "\nClick to show that time." : ""));
   const auto width_of_link = [&](const AnswerChip& link) { return ImGui::CalcTextSize(link.words.c_str()).x + gap; };
   if (!bar.sentence.empty()) {
     ImGui::SameLine(0, gap);
@@ -32,16 +35,18 @@ void draw_sentence(const Look& look, const AnswerBar& bar, CommandQueue& command
     text(shortened(bar.sentence, std::max(room_behind() - first, room / 4)));
     tooltip(bar.sentence);
   }
+  bool is_first = true;
   for (const AnswerChip& one : bar.links) {
     ImGui::SameLine(0, gap);
-    const std::string words = shortened(one.words, room_behind());
-    if (room_behind() < ImGui::GetFontSize() * 4) {
+    if (!is_first && room_behind() < width_of_link(one) - gap) {
       ImGui::NewLine();
       break;
     }
+    is_first = false;
+    const std::string words = shortened(one.words, room_behind());
     if (!one.command)
       text(words);
-    else if (link((words + "###" + one.words).c_str()))
+    else if (text_link((words + "###" + one.words).c_str()))
       push(one, commands);
     tooltip(words == one.words ? one.tooltip : one.words + "\n" + one.tooltip);
   }

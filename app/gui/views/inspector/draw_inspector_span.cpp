@@ -57,7 +57,7 @@ void draw_sections(const Look& look, const HeapMapAnswer& map, const SpanDetail&
       ImGui::TableNextColumn();
       if (line.at) {
         ImGui::PushID(static_cast<int>(i));
-        if (link(shortened(line.value, ImGui::GetContentRegionAvail().x).c_str()))
+        if (text_link(shortened(line.value, ImGui::GetContentRegionAvail().x).c_str()))
           commands.push(command::set_moment, *line.at);
         ImGui::PopID();
       } else if (!line.address) {
@@ -164,7 +164,7 @@ void draw_history(const AppState& state, InspectorState& inspector, const Look& 
   dim_text(text_from_count(count) + (count == 1 ? " allocation" : " allocations, oldest first"));
   if (last - first < count) {
     ImGui::SameLine();
-    if (link("Show all")) inspector.history_of = answer.value;
+    if (text_link("Show all")) inspector.history_of = answer.value;
   }
   if (!ImGui::BeginTable("history", 3, ImGuiTableFlags_RowBg)) return;
   ImGui::TableSetupColumn("when", ImGuiTableColumnFlags_WidthFixed, look.px(84));

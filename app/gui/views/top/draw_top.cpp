@@ -146,7 +146,7 @@ void draw_groups(const AppState& state, TopState& top, TopBy by, const std::shar
     for (const HolderRow& row : summary->names) held += static_cast<std::int64_t>(row.bytes);
   }
   draw_head(state, *view, (found == all ? "" : text_from_count(found) + " of ") + count_text(by, all), held, commands);
-  if (found == 0) draw_nothing_found(state, all, commands);
+  if (found == 0) return draw_nothing_found(state, all, commands);
   const Look look(state);
   constexpr const char* ids[] = {"your code", "frames", "categories", "names"};
   TableRequest request{.id = ids[static_cast<std::size_t>(by)], .find = find};

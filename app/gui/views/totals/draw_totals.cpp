@@ -8,6 +8,7 @@
 #include <implot.h>
 
 #include "analysis/answers/series.h"
+#include "analysis/units/ascii.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/look/answer_state.h"
@@ -29,6 +30,28 @@ int bytes_label(double value, char* buffer, int size, void*) {
   std::copy_n(label.begin(), length, buffer);
   buffer[length] = '\0';
   return static_cast<int>(length);
+}
+
+// What tells the names of files apart, "010" of "leak_step_010.pprof.gz": without what all begin and end with, except
+// for digits of a number.
+std::vector<std::string> short_names(const std::vector<SeriesPoint>& series) {
+  std::vector<std::string> names;
+  for (const SeriesPoint& point : series) names.push_back(last_part(point.file));
+  const std::string any = names.front();
+  std::size_t begin = any.size(), end = begin;
+  for (const std::string& name : names) {
+    std::size_t same = 0;
+    while (same < std::min(begin, name.size()) && name[same] == any[same]) ++same;
+    begin = same;
+    for (same = 0; same < std::min(end, name.size()) && name[name.size() - 1 - same] == any[any.size() - 1 - same];)
+      ++same;
+    end = same;
+  }
+  while (begin > 0 && is_digit(any[begin - 1])) --begin;
+  while (end > 0 && is_digit(any[any.size() - end])) --end;
+  for (std::string& name : names)
+    if (name.size() > begin + end) name = name.substr(begin, name.size() - begin - end);
+  return names;
 }
 
 // Ticks at 1, 2, 4, 8, ...: the largest such step that gives at least three ticks.
@@ -55,8 +78,7 @@ void set_up_axes(const std::vector<SeriesPoint>& series, double largest) {
   ImPlot::SetupAxisTicks(ImAxis_Y1, ticks.data(), static_cast<int>(ticks.size()));
   // Their names if all have room, else their numbers, which the table has too.
   const float room = ImGui::GetContentRegionAvail().x * 0.6F / static_cast<float>(series.size());
-  std::vector<std::string> names;
-  for (const SeriesPoint& point : series) names.push_back(last_part(point.file));
+  const std::vector<std::string> names = short_names(series);
   const bool has_room = std::all_of(names.begin(), names.end(),
                                     [&](const auto& name) { return ImGui::CalcTextSize(name.c_str()).x < room; });
   const std::size_t every = has_room ? 1 : 1 + series.size() / 20;
