@@ -40,7 +40,7 @@ struct ContextNotes {
   // Nobody asked for a view of it: once it is read, it is shown with the tabs that its kind opens with.
   bool chooses_view = false;
   std::optional<ViewKind> view_before_reload;  // A file that is read again shows what was in front.
-  std::string wanted_heap;  // Name of the heap to show once the source is read.
+  std::string wanted_heap;                     // Name of the heap to show once the source is read.
   // The selected address, if the time of its release is to be shown once it is known.
   std::optional<std::uint64_t> wanted_release;
   // What Answers::view was computed for. The source may be an earlier version of the shown one.

@@ -63,7 +63,8 @@ void draw_trace(const AppState& state, const Source& source, CommandQueue& comma
     const bool has_room = heap.space.free_bytes().value_or(0) >= heap.space.region_bytes().value_or(0) / 20;
     text((has_room ? "external fragmentation " + text_from_known_share(external) + ", " : std::string()) +
          "largest free block " + text_from_bytes(static_cast<std::int64_t>(*largest)));
-    tooltip(std::string(meaning_of("external fragmentation")) + "\nHere " + phrase_of(*answer.moment, answer.heap) + ".");
+    tooltip(std::string(meaning_of("external fragmentation")) + "\nHere " + phrase_of(*answer.moment, answer.heap) +
+            ".");
   }
 }
 
