@@ -6,6 +6,7 @@
 #include "app/gui/core/copy_as_command.h"
 #include "app/gui/core/filter_text.h"
 #include "app/gui/core/heap_raster.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/views/heap_map/heap_minimap.h"
 #include "app/gui/views/inspector/span_detail.h"
 
@@ -251,6 +252,20 @@ TEST_F(BlocksTest, tables_and_graphs_are_about_the_device_of_the_shown_heap_unle
   EXPECT_EQ(32 * mib, total()) << "percentages are of the device";
   give(CommandId::toggle_all_devices);
   EXPECT_EQ(36 * mib, total());
+}
+
+TEST(StackLines, begin_with_your_code_and_say_how_many_are_left_out) {
+  test::SmallTrace trace;
+  trace.region(0, mib);
+  trace.alloc(0, 512, "step");
+  const Stream& stream = trace.trace().streams[0];
+  const std::uint32_t stack = stream.last_state().slots().front().stack;
+  const auto lines = stack_lines(stream.definitions(), stack, 8);
+  ASSERT_FALSE(lines.empty());
+  EXPECT_EQ("step  train.py:10", lines.front());
+  EXPECT_EQ((std::vector<std::string>{"step  train.py:10", "1 more frame"}),
+            stack_lines(stream.definitions(), stack, 1));
+  EXPECT_TRUE(stack_lines(stream.definitions(), 0, 8).empty());
 }
 
 TEST_F(BlocksTest, all_devices_are_courses_on_one_axis) {
