@@ -142,7 +142,9 @@ std::vector<std::string> stack_lines(const Definitions& definitions, std::uint32
   for (; stack != 0; stack = definitions.stack(stack).parent) {
     const TraceFrame frame = definitions.frame(definitions.stack(stack).frame);
     is_inside = is_inside && frame != *own;
-    if (!is_inside && lines.size() < most)
+    // Around your code, frames of an interpreter have no file.
+    const bool is_nameless = own && (frame.file == 0 || definitions.text(frame.file) == "??");
+    if (!is_inside && !is_nameless && lines.size() < most)
       lines.push_back(frame_text(definitions, frame));
     else
       ++left_out;
