@@ -333,10 +333,13 @@ void Stream::note_records(const wire::DecodedBlock& block) {
   }
 }
 
-// A job that frees and takes the same memory again adds nothing.
+// A job that frees and takes the same memory again adds nothing. Allocators without a pool make each block a region, at
+// ever new addresses: of them, the first ones must do.
 void Stream::note_regions(const wire::DecodedBlock& block) {
+  constexpr std::size_t regions_max = 65'536;
   const auto note_all = [&](const auto& rows) {
     for (const auto& row : rows) {
+      if (growth_->regions_ever.size() == regions_max) return;
       const RegionRange one{
           row.heap, {row.address, row.address + row.size}, (row.flags & wire::region_flag::joins_neighbours) != 0};
       if (!one.range.empty() && growth_->regions_ever.insert(one).second) has_.regions_ever.push_back(one);

@@ -164,7 +164,7 @@ class Stream {
   const SharedLog<FailureEvent>& failures() const { return has_.failures; }
   const SharedLog<Mark>& marks() const { return has_.marks; }
   const SharedLog<LossStretch>& losses() const { return has_.losses; }
-  const SharedLog<RegionRange>& regions_ever() const { return has_.regions_ever; }  // Each range once.
+  const SharedLog<RegionRange>& regions_ever() const { return has_.regions_ever; }  // Each once; the first 65,536.
   HeapPeak peak(std::uint32_t heap) const;
   const CounterTable& counters() const { return has_.counters; }
   const AttributeTable& attributes() const { return has_.attributes; }

@@ -6,6 +6,7 @@
 
 #include "analysis/document/json.h"
 #include "app/gui/core/answers.h"
+#include "app/gui/core/heap_raster.h"
 #include "app/gui/sources/trace_moment.h"
 #include "app/gui/views/import/draw_import.h"
 #include "app/gui/views/timeline/draw_timeline_lanes.h"
@@ -312,6 +313,45 @@ TEST_F(TimelineView, a_click_on_a_plateau_leaves_the_cursor_there) {
     EXPECT_NEAR(100'500, cursor, 5);
     EXPECT_LE(gui::axis_of_moment(*state().answers().moment.value, whole), 100'100.0) << "its event is outside";
   });
+}
+
+// Many times a pixel: its column is the stack at the most, in the colours of the bands, and no line lies over it.
+TEST_F(TimelineView, memory_that_swings_within_a_pixel_keeps_the_colors_of_its_bands) {
+  SmallTrace trace;
+  trace.region(0, 300 * mib);
+  trace.alloc(0, 100 * mib, "base");
+  for (int i = 0; i < 6000; ++i) {
+    trace.alloc(100 * mib, 100 * mib, "swing", mib);
+    trace.free(100 * mib);
+  }
+  trace.write(path("swing.hbm"));
+  ImVec2 low, high;
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {path("swing.hbm")});
+    ASSERT_TRUE(wait_until_idle(hand));
+    const ImRect lanes = box(hand, "//Timeline/**/columns");
+    const gui::Look look(state());
+    gui::PictureOptions options{span()};
+    options.has_thin_lanes = false;
+    const auto picture =
+        gui::make_picture(*state().answers().timeline.value, nullptr, options, lanes.Min, lanes.Max, look);
+    low = {lanes.Min.x + lanes.GetWidth() / 3, picture.memory.y_of(50.0 * mib)};
+    high = {low.x, picture.memory.y_of(150.0 * mib)};
+    hand.MouseMoveToPos({2, 2});
+  });
+  const gui::Picture picture = settled_picture();
+  const auto color_at = [&](ImVec2 at) {
+    const auto pixel =
+        static_cast<std::size_t>(at.y) * static_cast<std::size_t>(picture.width) + static_cast<std::size_t>(at.x);
+    const std::uint8_t* const rgb = picture.rgb.data() + pixel * 3;
+    return gui::Color{rgb[0], rgb[1], rgb[2]};
+  };
+  const auto color_of_code = [&](const char* name) {
+    const gui::Shade shade = state().context().colors->hues_of(gui::HeapColoring::user_code).shade_of(name);
+    return gui::color_of_shade(state().settings.theme, gui::HeapColoring::user_code, shade);
+  };
+  EXPECT_EQ(color_of_code("base  train.py:10"), color_at(low));
+  EXPECT_EQ(color_of_code("swing  train.py:10"), color_at(high));
 }
 
 TEST_F(TimelineView, a_legend_names_the_bands_and_a_click_filters) {

@@ -259,6 +259,20 @@ TEST_F(BlocksTest, tables_and_graphs_are_about_the_device_of_the_shown_heap_unle
   EXPECT_EQ(36 * mib, total());
 }
 
+TEST(StackLines, begin_with_your_code_and_say_how_many_are_left_out) {
+  test::SmallTrace trace;
+  trace.region(0, mib);
+  trace.alloc(0, 512, "step");
+  const Stream& stream = trace.trace().streams[0];
+  const std::uint32_t stack = stream.last_state().slots().front().stack;
+  const auto lines = stack_lines(stream.definitions(), stack, 8);
+  ASSERT_FALSE(lines.empty());
+  EXPECT_EQ("step  train.py:10", lines.front());
+  EXPECT_EQ((std::vector<std::string>{"step  train.py:10", "1 more frame"}),
+            stack_lines(stream.definitions(), stack, 1));
+  EXPECT_TRUE(stack_lines(stream.definitions(), 0, 8).empty());
+}
+
 TEST_F(BlocksTest, all_devices_are_courses_on_one_axis) {
   app_->commands().ask(Question::timeline);
   settle();
@@ -270,7 +284,6 @@ TEST_F(BlocksTest, all_devices_are_courses_on_one_axis) {
   EXPECT_EQ((HeapKey{0, 1}), devices[0].heap);
   EXPECT_EQ((HeapKey{0, 2}), devices[1].heap);
   EXPECT_EQ(50 * mib, devices[0].peak);
-  EXPECT_EQ(0, devices[1].shift) << "one stream, one clock";
   const TimelineSpan whole = answers().timeline.value->whole;
   EXPECT_EQ(4 * mib, devices[1].course->columns(whole, 100).back().total);
   EXPECT_EQ(0U, devices[1].course->columns(whole, 100).front().total);

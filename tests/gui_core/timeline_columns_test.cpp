@@ -199,7 +199,8 @@ TEST(ActiveSpan, leaves_out_most_of_the_time_if_little_happened_in_it) {
   const TimelineSpan span = active_span_of(trace.trace.streams[0], heap);
   EXPECT_GT(span.begin, 18'000'000'000);
   EXPECT_EQ(whole_span_of(trace.trace.streams[0]).end, span.end);
-  // A process that waits at its end, and then releases something.
+  // A process that waits at its end, and then releases the last block.
+  for (std::uint64_t i = 1; i < 20; ++i) trace.free(heap, i * mib);
   trace.time_ns += 20'000'000'000;
   trace.free(heap, 0);
   trace.writer.flush();

@@ -173,9 +173,15 @@ FrameKey frame_of_span(const HeapMapAnswer& answer, const HeapSpan& span) {
 std::vector<std::string> stack_lines(const Definitions& definitions, std::uint32_t stack, std::size_t most) {
   std::vector<std::string> lines;
   std::size_t left_out = 0;
+  const auto own = find_own_frame(definitions, stack);
+  bool is_inside = own.has_value();
   for (; stack != 0; stack = definitions.stack(stack).parent) {
-    if (lines.size() < most)
-      lines.push_back(frame_text(definitions, definitions.frame(definitions.stack(stack).frame)));
+    const TraceFrame frame = definitions.frame(definitions.stack(stack).frame);
+    is_inside = is_inside && frame != *own;
+    // Around your code, frames of an interpreter have no file.
+    const bool is_nameless = own && (frame.file == 0 || definitions.text(frame.file) == "??");
+    if (!is_inside && !is_nameless && lines.size() < most)
+      lines.push_back(frame_text(definitions, frame));
     else
       ++left_out;
   }

@@ -28,7 +28,8 @@ std::optional<std::uint64_t> find_reported_pool(const TraceMoment& moment, HeapK
 // "7.54 GiB of 7.96 GiB in use, 426 MiB free in 231 blocks, the largest 162 MiB."
 std::string heap_sentence(const HeapMapAnswer& answer);
 
-// The frames of a stack, innermost first: "step  optimizer.py:75"; the last line says how many more there are.
+// The frames of a stack, "step  optimizer.py:75", from the innermost one of your code outwards; the last line says how
+// many more there are.
 std::vector<std::string> stack_lines(const Definitions& definitions, std::uint32_t stack, std::size_t most);
 
 FrameKey frame_of_stack(const Definitions& definitions, std::uint32_t stack);

@@ -96,7 +96,7 @@ void draw_span_tooltip(const HeapMapAnswer& answer, const HeapSpan& span, const 
   if (span.kind == SpanKind::block) {
     const std::uint32_t stack = answer.moment->state_of(answer.heap).slots()[span.slot].stack;
     for (const std::string& line : stack_lines(answer.moment->stream(answer.heap).definitions(), stack, 6))
-      dim_text(line);
+      dim_text(shortened(line, 40 * ImGui::GetFontSize()));
   }
   if (in_cell > 1)
     dim_text("the largest of " + text_from_count(static_cast<std::int64_t>(in_cell)) + " blocks in this pixel");
@@ -290,6 +290,9 @@ void draw_picture(const AppState& state, const Look& look, HeapMapState& map,
   const Places of_strip = find_places(look, true);
   map.strip_left = static_cast<int>(of_strip.origin.x - origin.x);
   map.strip_width = of_strip.width;
+  const Places of_rows = find_places(look, false);
+  map.rows_width = of_rows.width;
+  map.rows_height = of_rows.height;
   map.view.beside = map.beside = fit_beside(state, map, *answer, places.width, height);
   map.is_longer = !is_strip && goes_on_below(answer->spans,
                                              fit_heap_map(answer->spans, places.width, height, map.layout, map.beside));

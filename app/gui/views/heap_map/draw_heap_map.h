@@ -18,6 +18,7 @@ struct HeapMapState {
   bool is_automatic = true;             // The layout is; then zooming leads from rows into a strip and back.
   FitBeside beside;                     // The other side's map.
   int strip_left = 0, strip_width = 0;  // Where a strip would be, from the left edge of the rows.
+  int rows_width = 0, rows_height = 0;  // What rows could take.
   AddressRange to_strip;                // Zooming in rows leads there.
   bool is_longer = false;               // By region, there may be more rows than fit.
   AddressRange strip_shown;  // The position's addresses that the view of a strip was made of, or that were made of it.

@@ -57,7 +57,7 @@ void zoom(HeapMapState& map, double factor, int x, int y, std::optional<std::uin
   const HeapMapView zoomed = zoom_heap_map(spans, map.view, map.height, factor, x, y, address);
   if (factor < 1 && map.is_automatic && map.view.is_strip() &&
       shown_layout(MapLayout::automatic, spans.places.size(), false) == MapLayout::wrapped) {
-    const HeapMapView rows = fit_heap_map(spans, map.width, map.height, MapLayout::wrapped, map.beside);
+    const HeapMapView rows = fit_heap_map(spans, map.rows_width, map.rows_height, MapLayout::wrapped);
     if (zoomed.bytes_per_px >= rows.bytes_per_px * 0.999) {
       map.is_fit = true;
       return;

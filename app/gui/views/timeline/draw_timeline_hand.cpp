@@ -114,7 +114,8 @@ void draw_block_tooltip(const TimelineFrame& frame, const StackBlocks& blocks, s
   const std::uint64_t requested = block.requested;
   if (requested != wire::unknown_bytes && requested != block.size) text("requested " + text_from_bytes(requested));
   const Definitions& definitions = frame.state.source()->trace->streams[frame.whole.heap.stream].definitions();
-  for (const std::string& line : stack_lines(definitions, block.stack, 8)) dim_text(line);
+  for (const std::string& line : stack_lines(definitions, block.stack, 8))
+    dim_text(shortened(line, 40 * ImGui::GetFontSize()));
   dim_text("click selects it at this time");
   ImGui::EndTooltip();
 }
