@@ -380,6 +380,8 @@ TEST_F(AppTest, an_open_log_is_read_again_when_it_grows) {
       };
   add_failure("2.00 GiB");
   EXPECT_EQ(1U, wait_for_failures(1));
+  EXPECT_EQ(state().source()->opening_at, position().at) << "at the failure";
+  EXPECT_NE(ViewKind::summary, position().view) << "it was in front because nothing could be shown";
   add_failure("3.00 GiB");
   EXPECT_EQ(2U, wait_for_failures(2));
   EXPECT_EQ("train.log has another failure.", state().window.notice);

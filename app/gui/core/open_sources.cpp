@@ -344,6 +344,7 @@ void OpenSources::reload_source(SourceId id) {
   if (source->waits_for != nullptr) source->waits_for->leave_out(source->control.get());
   cancel_emulating(*source);
   live_.close(*source);
+  const bool was_failed = source->state == AnswerState::failed;
   const auto renewed = new_id();
   Source fresh;
   fresh.id = renewed;
@@ -359,7 +360,10 @@ void OpenSources::reload_source(SourceId id) {
   for (Context& context : state_.contexts) {
     if (context.position.source != renewed) continue;
     context.notes.chooses_view = true;
-    context.notes.view_before_reload = context.position.view;
+    if (was_failed)
+      context.notes.unread_source = renewed;  // It opens as if for the first time.
+    else
+      context.notes.view_before_reload = context.position.view;
   }
   start_reading(renewed);
 }

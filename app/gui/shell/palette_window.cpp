@@ -161,7 +161,12 @@ void draw_rows(const AppState& state, PaletteState& palette, const std::vector<F
     const std::string right = reason.empty()
                                   ? std::string(info.menu) + "   " + std::string(shortcut_on(state.host, info))
                                   : std::string(reason);
-    ImGui::SameLine();
+    ImGui::SameLine(0, ImGui::GetFontSize());
+    const float room = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(right.c_str()).x - ImGui::GetFontSize();
+    if (reason.empty() && room > 8 * ImGui::GetFontSize()) {
+      dim_text(shortened(info.help, room));
+      ImGui::SameLine();
+    }
     right_text(right, true);
     ImGui::PopID();
   }
@@ -179,7 +184,7 @@ void draw_palette(const AppState& state, PaletteState& palette, CommandQueue& co
   const bool appeared = !palette.was_open;
   palette.was_open = true;
   if (appeared) palette.typed.clear(), palette.chosen = 0;
-  const float width = std::min(look.px(620), viewport.WorkSize.x * 0.9F);
+  const float width = std::min(look.px(760), viewport.WorkSize.x * 0.9F);
   ImGui::SetNextWindowPos({viewport.WorkPos.x + (viewport.WorkSize.x - width) / 2, viewport.WorkPos.y + look.px(60)});
   // As high as its rows, up to a limit.
   const ImGuiStyle& style = ImGui::GetStyle();
