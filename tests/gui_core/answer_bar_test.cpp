@@ -144,6 +144,7 @@ TEST_F(AnswerBarTest, of_a_leak_it_names_the_variable_and_leads_to_the_steps) {
   const AnswerChip leak = bar().links.front();
   EXPECT_EQ("Leaks 1.00 MiB a step in history (train.py:10).", leak.words);
   ASSERT_EQ("grows 1.00 MiB a step: keep train.py:10", bar().chips.front().words);
+  EXPECT_EQ("held by history[*] 12.0 MiB (100 %)", bar().chips[1].words);
   push(bar().chips.front(), app_->commands());
   settle();
   EXPECT_EQ(ViewKind::range, app_->state().position().view) << "the chip leads to the steps, too";

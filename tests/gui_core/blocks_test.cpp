@@ -1,4 +1,5 @@
 // Single blocks without a window: the find text, the table, the Inspector's texts, the commands.
+#include "analysis/answers/top.h"
 #include "analysis/query/block_find.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/core/app.h"
@@ -447,6 +448,8 @@ TEST_F(BlocksTest, a_block_is_named_by_what_it_holds) {
   const BlockLabels* labels = labels_of_stream(app_->state(), *map.moment->trace, 0);
   ASSERT_NE(nullptr, labels);
   EXPECT_TRUE(answers().names.value->has_names);
+  const Table names = describe_arrays(compute_holder_rows(*map.moment->trace, map.moment->states));
+  ASSERT_EQ(1U, names.rows.size());
   const SpanText text = text_from_span(map, *map.spans.find(0x1000000), labels);
   EXPECT_EQ("history[3]", text.title);
   EXPECT_EQ("activations, held by global of train.py", text.lines.front());
@@ -455,6 +458,9 @@ TEST_F(BlocksTest, a_block_is_named_by_what_it_holds) {
   EXPECT_EQ("history[3]", name_of_block(labels, definitions, slots[map.spans.find(0x1000000)->slot]));
   EXPECT_EQ("forward  train.py:10",
             name_of_block(labels, definitions, slots[map.spans.find(0x1000000 + 10 * mib)->slot]));
+  give(command::set_filter, names.action(0).text);
+  ASSERT_EQ(1U, answers().blocks.value->list.rows.size()) << names.action(0).text;
+  EXPECT_EQ(0x1000000U, answers().blocks.value->facts(answers().blocks.value->list.rows[0]).block.address);
 }
 
 TEST_F(BlocksTest, inspector_says_the_last_that_was_said_of_a_block) {

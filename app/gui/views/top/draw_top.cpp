@@ -31,7 +31,7 @@ void draw_choice(const AppState& state, TopBy shown, CommandQueue& commands) {
 
 // Nothing until it is known. What the source does not have is replaced by all frames; what the filter leaves out is
 // not: the person chose these rows.
-std::optional<TopBy> shown_rows(const AppState& state, const SummaryAnswer* summary) {
+std::optional<TopBy> shown_rows(const AppState& state, TopState& top, const SummaryAnswer* summary) {
   const TopBy wanted = state.position().top_by;
   if (wanted == TopBy::frames) return wanted;
   if (summary == nullptr) return std::nullopt;
@@ -39,7 +39,10 @@ std::optional<TopBy> shown_rows(const AppState& state, const SummaryAnswer* summ
   if (wanted == TopBy::category) return names && names->has_categories ? wanted : TopBy::frames;
   if (wanted == TopBy::name) return names && names->has_names ? wanted : TopBy::frames;
   const bool has_code = !summary->user_code.empty() && summary->user_code.front().has_place();
-  return has_code || !state.position().request.where.empty() ? wanted : TopBy::frames;
+  const bool is_filtered = !state.position().request.where.empty();
+  if (!is_filtered) top.has_code = has_code;
+  const bool is_left_out = is_filtered && top.has_code.value_or(summary->user_code.empty());
+  return has_code || is_left_out ? wanted : TopBy::frames;
 }
 
 // Until the rows of the new filter are known, none are shown: those of the previous one would be taken for them.
@@ -159,7 +162,7 @@ void draw_groups(const AppState& state, TopState& top, TopBy by, const std::shar
 
 void draw_top(const AppState& state, TopState& top, CommandQueue& commands) {
   const auto summary = state.answers().summary.value;
-  const auto shown = shown_rows(state, summary.get());
+  const auto shown = shown_rows(state, top, summary.get());
   if (shown && !has_rows_of_filter(state, top)) {
     draw_choice(state, *shown, commands);
     return dim_text("Applying the filter ...");

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "analysis/document/document.h"
 #include "app/gui/core/answers.h"
@@ -20,7 +22,8 @@ struct TopState {
   std::shared_ptr<const SummaryAnswer> groups_of;
   std::shared_ptr<const ProfileView> groups_in;
   TopBy groups_by = TopBy::frames;
-  std::string filter;  // Of the rows that are known.
+  std::string filter;            // Of the rows that are known.
+  std::optional<bool> has_code;  // Whether there are lines of your code without a filter. Nothing: unknown.
   std::uint64_t copy_seen = 0;
 };
 
