@@ -15,7 +15,7 @@ FileOwner owner_of_frame(FileOwner of_file, std::string_view function, std::stri
 
 bool is_module_call(std::string_view function, std::string_view file) {
   const std::string_view name = function.substr(function.rfind('.') + 1);
-  return (name == "_wrapped_call_impl" || name == "_call_impl") && file.ends_with("torch/nn/modules/module.py");
+  return (name == "_wrapped_call_impl" || name == "_call_impl") && file.ends_with("/module.py");
 }
 
 bool is_autograd_thread_frame(std::string_view function) {

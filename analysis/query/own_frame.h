@@ -18,7 +18,7 @@ FileOwner owner_of_frame(FileOwner of_file, std::string_view function, std::stri
 bool is_autograd_thread_frame(std::string_view function);
 
 // Between every two modules of PyTorch: torch.nn.Module.__call__, which says nothing of either. "_call_impl",
-// "Module._wrapped_call_impl" in torch/nn/modules/module.py.
+// "Module._wrapped_call_impl" in torch/nn/modules/module.py; of a recording without paths only the last part is known.
 bool is_module_call(std::string_view function, std::string_view file);
 
 // What readers write in place of a file of which nothing is known. A stack of such frames alone says nothing of the

@@ -153,7 +153,7 @@ TEST_F(TraceViews, why_it_failed_is_in_front_of_each_file_that_has_it_however_la
   };
   run([&](ImGuiTestContext& hand) {
     open(hand, {path("fine.hbm")});
-    EXPECT_TRUE(is_in_front("Fragmentation")) << "nothing failed here";
+    EXPECT_TRUE(is_in_front("Top")) << "nothing failed here";
     commands().push(gui::CommandId::close_file);
     hand.Yield(2);
     open(hand, {path("failing.hbm")});  // Like a long recording, whose end is read last.

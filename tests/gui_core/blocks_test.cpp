@@ -6,7 +6,6 @@
 #include "app/gui/core/block_table.h"
 #include "app/gui/core/copy_as_command.h"
 #include "app/gui/core/filter_text.h"
-#include "app/gui/core/heap_raster.h"
 #include "app/gui/core/no_match.h"
 #include "app/gui/core/span_text.h"
 #include "app/gui/views/heap_map/heap_minimap.h"
@@ -74,40 +73,6 @@ TEST(Minimap, each_line_is_the_share_in_use_as_counted_byte_by_byte) {
     EXPECT_NEAR(place, minimap_place(line_of_heap, address), 1e-3);
     EXPECT_NE(nullptr, map.find(address));
   }
-}
-
-TEST(HeapRaster, what_was_found_keeps_its_colour_and_the_rest_is_dimmed) {
-  test::SmallTrace trace;
-  trace.region(0, 1000 * 256);
-  trace.alloc(0, 100 * 256);
-  trace.alloc(500 * 256, 100 * 256);
-  trace.alloc(900 * 256, 1);
-  const HeapSpans map = compute_heap_spans(trace.trace().streams[0], trace.state(), 1, HeapColoring::size, {});
-  HeapMapView view;
-  view.width = 100;
-  view.rows = 10;
-  view.pitch = 9;
-  view.bytes_per_px = 256;
-  HeapRaster raster;
-  const std::vector<Pixel> plain = raster.draw(map, view, Theme::dark);
-  const std::vector<AddressRange> hits{{500 * 256, 600 * 256}, {900 * 256, 900 * 256 + 1}};
-  const std::vector<Pixel> found = raster.draw(map, view, Theme::dark, hits);
-  const auto at = [&](const std::vector<Pixel>& pixels, int row, int x, int y) {
-    return pixels[static_cast<std::size_t>((row * view.pitch + y) * view.width + x)];
-  };
-  const std::vector<Pixel> none = raster.draw(map, view, Theme::dark, {}, true, true);
-  EXPECT_NE(at(plain, 5, 50, 4), at(none, 5, 50, 4)) << "nothing was found";
-  EXPECT_NE(at(plain, 0, 50, 4), at(none, 0, 50, 4));
-  raster.draw(map, view, Theme::dark, hits);
-  const Pixel contour = pixel_from_color(color_of(Theme::dark, Role::selection));
-  EXPECT_EQ(at(plain, 5, 50, 4), at(found, 5, 50, 4)) << "inside of a hit";
-  EXPECT_EQ(contour, at(found, 5, 50, 0));
-  EXPECT_NE(at(plain, 0, 50, 4), at(found, 0, 50, 4)) << "another block";
-  // A block of one byte is 3 px wide.
-  for (int x = 0; x < 3; ++x) EXPECT_EQ(contour, at(found, 9, x, 0)) << x;
-  EXPECT_NE(contour, at(found, 9, 3, 0));
-  const std::vector<bool> rows = raster.hit_rows();
-  for (std::size_t row = 0; row < rows.size(); ++row) EXPECT_EQ(row == 5 || row == 9, rows[row]) << row;
 }
 
 TEST(HeapSpans, streams_have_hues_and_rounding_has_steps) {

@@ -30,17 +30,23 @@ AnswerChip chip(std::string words, std::string tooltip, Command command) {
   return {std::move(words), std::move(tooltip), std::move(command)};
 }
 
-// "top: update_nodes models.py:174 29.7 GiB (38 %)"
+// "top: update_nodes models.py:174 29.7 GiB (38 %)". What nobody can be named for, more or not, is in the tooltip.
 void add_top(AnswerBar& bar, const Holders& holders, const std::string& when) {
   if (holders.rows.empty() || holders.bytes == 0) return;
-  const Holder& top = holders.rows.front();
+  const auto is_named = [](const Holder& one) {
+    return !one.name.starts_with('(') && one.name != text_from_category(Category::unknown);
+  };
+  const auto named = std::find_if(holders.rows.begin(), holders.rows.end(), is_named);
+  const Holder& top = named == holders.rows.end() ? holders.rows.front() : *named;
   const std::string words =
       "top: " + text_from_holder(top) + " " + text_from_bytes(top.bytes) + share_of(top.bytes, holders.bytes);
-  const std::string tooltip = "Holds the most memory " + when + ". Click for what holds the rest.";
+  std::string tooltip = "Holds the most memory " + when + ". Click for what holds the rest.";
+  for (const Holder& one : holders.rows)
+    if (!is_named(one) && one.bytes > top.bytes)
+      tooltip += "\n" + text_from_bytes(one.bytes) + " more: " + text_from_holder(one);
   bar.chips.push_back(chip(words, tooltip, Command(command::set_view, ViewKind::top)));
 }
 
-// `is_shown`: the pictures show that time of that heap.
 // "held by history[*] 344 MiB (19 %)"
 void add_name(AnswerBar& bar, const HeadlineAnswer& answer, const std::string& when) {
   if (!answer.largest_name || answer.holders_bytes() == 0) return;
@@ -54,7 +60,7 @@ void add_name(AnswerBar& bar, const HeadlineAnswer& answer, const std::string& w
   bar.chips.push_back(std::move(held));
 }
 
-// `wanted`: the request that failed, else 0.
+// `is_shown`: the pictures show that time of that heap. `wanted`: the request that failed, else 0.
 void add_free(AnswerBar& bar, std::optional<std::uint64_t> free, std::optional<std::uint64_t> largest, bool is_shown,
               std::uint64_t wanted = 0) {
   if (!free) return;

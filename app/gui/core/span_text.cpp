@@ -147,7 +147,10 @@ std::string phrase_of(const TraceMoment& moment, HeapKey heap) {
   const Stream& stream = moment.stream(heap);
   const std::uint64_t position = moment.position(heap);
   const bool is_of_stream = !moment.moment.stream || *moment.moment.stream == heap.stream;
-  const std::string name = is_of_stream ? moment.moment.name : std::string();
+  const FailureEvent* const failed = moment.failure(heap);
+  const std::string name = is_of_stream && !moment.moment.name.empty()     ? moment.moment.name
+                           : failed != nullptr && failed->is_out_of_memory ? "the failure"
+                                                                           : std::string();
   if (name == "the start" || name == "the end") return "at " + name;
   std::string event = fmt::format("event {} of {}", exact_text_from_count(static_cast<std::int64_t>(position)),
                                   exact_text_from_count(static_cast<std::int64_t>(stream.end_position())));

@@ -25,7 +25,10 @@ struct TraceMoment {
   const HeapState& heap(HeapKey key) const { return states[key.stream].heap(key.heap); }
   const Stream& stream(HeapKey key) const { return trace->streams[key.stream]; }
   std::uint64_t position(HeapKey key) const { return moment.positions[key.stream]; }
-  // On the clock of the heap's stream: the instant, if it is known, else the time of the stream's last event before it.
+  // Just before a request of the heap's stream that failed. Null if the next event is none.
+  const FailureEvent* failure(HeapKey key) const;
+  // On the clock of the heap's stream: the instant, if it is known, that of the failure, if it is just before one, else
+  // the time of the stream's last event before it.
   std::int64_t time_ns(HeapKey key) const;
 };
 
