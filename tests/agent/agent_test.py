@@ -139,7 +139,7 @@ class AgentTest(unittest.IsolatedAsyncioTestCase):
             self.assertIn(found["summary"], self.printed(found["command"]))
             why = await agent.ask("explain", file=FRAGMENTS)
             self.assertEqual((why["verdict"], why["requested_bytes"], why["largest_free_bytes"]), ("fragmentation", 3 << 30, 3 << 29))
-            self.assertEqual({advice["proof"] for advice in why["advice"]}, {"rule", "computed"})
+            self.assertEqual({advice["proof"] for advice in why["advice"]}, {"replayed", "computed"})
             self.assertIn(why["sentence"], self.printed(why["command"]))
             last = await agent.ask("explain", file=FRAGMENTS, failure="last")
             self.assertEqual((why["event"], last["event"]), (26, 61))

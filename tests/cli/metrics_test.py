@@ -43,8 +43,16 @@ def parse(text):
 
 
 def get(address, path="/metrics"):
-    with urllib.request.urlopen(address + path, timeout=10) as answer:
-        return answer.headers["Content-Type"], answer.read().decode()
+    """Until the first figures have arrived the server answers 503, as a scraper expects."""
+    for _ in range(100):
+        try:
+            with urllib.request.urlopen(address + path, timeout=10) as answer:
+                return answer.headers["Content-Type"], answer.read().decode()
+        except urllib.error.HTTPError as error:
+            if error.code != 503:
+                raise
+        time.sleep(0.1)
+    raise AssertionError("no figures in ten seconds")
 
 
 def drip(connection):
