@@ -7,16 +7,11 @@
 #include <fmt/format.h>
 
 #include "analysis/trace/failure_details.h"
+#include "analysis/units/ascii.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope {
 namespace {
-
-std::string capitalised(std::string_view text) {
-  std::string copy(text);
-  if (!copy.empty() && copy[0] >= 'a' && copy[0] <= 'z') copy[0] = static_cast<char>(copy[0] - 'a' + 'A');
-  return copy;
-}
 
 // What ended a job for lack of host memory; "{}" stands for whose memory it was. And what helps against it.
 struct Kill {

@@ -1,12 +1,12 @@
 #include "analysis/judge/dry_run.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include "analysis/judge/gate.h"
+#include "analysis/units/ascii.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 
@@ -88,7 +88,7 @@ std::string text_from_need(const DryRun& run, const DeviceNeed& need) {
 std::string text_from_survived(const DryRun& run) {
   const std::string& what = run.survived.empty() ? run.refused_last : run.survived;
   if (what.empty()) return {};
-  return fmt::format("{}{}, and {}.\n", static_cast<char>(std::toupper(what[0])), what.substr(1),
+  return fmt::format("{}, and {}.\n", capitalised(what),
                      run.survived.empty() ? "no retry followed" : "the job went on");
 }
 

@@ -23,4 +23,11 @@ inline std::string lower(std::string_view text) {
   return folded;
 }
 
+// With a capital letter at its begin, if that is a letter.
+inline std::string capitalised(std::string_view text) {
+  std::string copy(text);
+  if (!copy.empty() && copy[0] >= 'a' && copy[0] <= 'z') copy[0] = static_cast<char>(copy[0] - 'a' + 'A');
+  return copy;
+}
+
 }  // namespace hbmscope

@@ -9,6 +9,7 @@
 #include "allocator/reference/interface/fragmentation.h"
 #include "allocator/reference/replay/check_places.h"
 #include "analysis/query/log_headline.h"
+#include "analysis/units/ascii.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope {
@@ -198,8 +199,7 @@ std::string text_from_check(const WhatIfSource& source) {
 }
 
 std::string sentence_from_note(std::string_view note) {
-  std::string text(note);
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  const std::string text = capitalised(note);
   return text.ends_with('.') ? text : text + ".";
 }
 

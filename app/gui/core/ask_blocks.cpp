@@ -14,6 +14,7 @@ namespace {
 struct BlocksOptions {
   BlockQuery query;
   bool marks_hits = false, with_ends = false;
+  HeapKey heap = {};  // Where an address that is not in use is looked for first.
   bool operator==(const BlocksOptions&) const = default;
 };
 struct AddressOptions {
@@ -68,10 +69,6 @@ void ask_live_blocks(Answering& asking) {
       });
 }
 
-}  // namespace
-
-namespace {
-
 void ask_list(Answering& asking, Answer<BlocksAnswer> Answers::*member, const BlockQuery& query) {
   ask_live_blocks(asking);
   const auto shown = ready_moment(asking.state());
@@ -81,7 +78,9 @@ void ask_list(Answering& asking, Answer<BlocksAnswer> Answers::*member, const Bl
   const HeapKey heap = choose_heap(*shown->trace, asking.position().heap);
   asking.ask(
       member,
-      {asking.position().source, BlocksOptions{query, looks_for, live.value->live.knows_ends}, asking.position().at},
+      {asking.position().source,
+       BlocksOptions{query, looks_for, live.value->live.knows_ends, looks_for ? heap : HeapKey()},
+       asking.position().at},
       [live = live.value, query, looks_for, heap](Work& work) -> Computed<BlocksAnswer> {
         const TraceMoment& moment = *live->moment;
         auto list = compute_block_list(*moment.trace, moment.states, live->live, query, &work.cancelled);

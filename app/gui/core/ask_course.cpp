@@ -105,7 +105,7 @@ void ask_steps(Answering& asking, HeapKey heap) {
     for (std::size_t i = 0; i < events.size(); ++i) {
       const Step& one = found.begins[i];
       const std::int64_t at =
-          stream.has_times() ? one.time_ns - stream.zero_ns() : static_cast<std::int64_t>(one.event);
+          stream.has_times() ? stream.since_start_ns(one.time_ns) : static_cast<std::int64_t>(one.event);
       answer->steps.push_back({one.event, at, one.name, use[i]});
     }
     constexpr std::size_t at_start = 1, least_steps = 3;

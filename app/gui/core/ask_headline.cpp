@@ -45,7 +45,7 @@ void describe_peak(const Trace& trace, HeadlineAnswer& answer) {
   const Stream& stream = trace.streams[heap.stream];
   answer.peak = stream.peak(heap.heap);
   if (stream.has_times() && answer.peak.position > 0)
-    answer.peak_since_start_ns = answer.peak.time_ns - stream.zero_ns();
+    answer.peak_since_start_ns = stream.since_start_ns(answer.peak.time_ns);
   const auto moment = MomentName(trace, heap.stream, answer.peak.position).find_in(trace);
   if (!moment) return;
   const std::vector<StreamState> states = compute_states(trace, *moment);

@@ -20,8 +20,7 @@ std::optional<BookmarkTime> time_of(const TraceMoment& moment, HeapKey heap) {
 }
 
 std::string text_from_time(const Stream& stream, const BookmarkTime& time) {
-  if (!stream.has_times()) return "event " + text_from_count(time.event);
-  return text_from_moment_ns(time.time_ns - stream.zero_ns());
+  return when_text(stream, time.event, stream.has_times() ? std::optional(time.time_ns) : std::nullopt);
 }
 
 // The heap, if there are several.

@@ -32,7 +32,7 @@ Table describe_events(const EventsAnswer& answer) {
     if (row.stack != 0) by = user_code_text(definitions, row.stack);
     if (!name.empty()) by += (by.empty() ? "" : "  ") + std::string(name);
     if (row.value) by += " = " + text_from_count(*row.value);
-    cells.push_back({row.event, stream.has_times() ? Value(row.time_ns - stream.zero_ns()) : Value(),
+    cells.push_back({row.event, stream.has_times() ? Value(stream.since_start_ns(row.time_ns)) : Value(),
                      what.empty() ? "unknown kind of event" : std::move(what),
                      hbmscope::value_of(is_request ? row.requested : row.size),
                      has_address ? Value(*row.address) : Value(), row.heap != 0 ? Value(name_of_heap(heap)) : Value(),

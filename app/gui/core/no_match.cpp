@@ -33,10 +33,6 @@ std::vector<std::uint64_t> addresses_in(std::string_view where) {
   return addresses;
 }
 
-std::string time_text(const Stream& stream, std::uint64_t event, const std::optional<std::int64_t>& time_ns) {
-  return time_ns ? text_from_moment_ns(*time_ns - stream.zero_ns()) : "event " + text_from_count(event);
-}
-
 // The time at which most of what matches was in use.
 struct MostLit {
   std::uint64_t bytes = 0, position = 0;
@@ -68,11 +64,11 @@ std::vector<AnswerChip> words_of_gone(const Trace& trace, const TraceMoment& mom
   std::vector<AnswerChip> parts = {{std::move(words), {}}};
   if (gone.last)
     parts.push_back(link("the last by " + user_code_text(stream.definitions(), gone.last->stack) + " until " +
-                             time_text(stream, gone.last->end_event, gone.last->end_ns),
+                             when_text(stream, gone.last->end_event, gone.last->end_ns),
                          "Goes to the time just before it was freed.", {trace, of, gone.last->end_event}));
   if (gone.last && gone.next) parts.push_back({", ", {}});
   if (gone.next)
-    parts.push_back(link("the next at " + time_text(stream, gone.next->event, gone.next->begin_ns),
+    parts.push_back(link("the next at " + when_text(stream, gone.next->event, gone.next->begin_ns),
                          "Goes to its allocation by " + user_code_text(stream.definitions(), gone.next->stack) + ".",
                          {trace, of, gone.next->event + 1}));
   return parts;

@@ -12,7 +12,7 @@ constexpr double seconds_most = 10, seconds_least = 3;
 
 // On the axis of TimelineSpan.
 std::int64_t axis_of(const Stream& stream, std::uint64_t position, std::int64_t time_ns) {
-  return stream.has_times() ? std::max<std::int64_t>(0, time_ns - stream.zero_ns())
+  return stream.has_times() ? std::max<std::int64_t>(0, stream.since_start_ns(time_ns))
                             : static_cast<std::int64_t>(position);
 }
 

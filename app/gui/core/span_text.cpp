@@ -140,6 +140,14 @@ std::string text_from_moment_ns(std::int64_t since_start_ns) {
   return fmt::format("{}:{:02}:{:04.1f}", minutes / 60, minutes % 60, seconds - static_cast<double>(minutes) * 60);
 }
 
+std::string when_text(std::uint64_t event, const std::optional<std::int64_t>& since_start_ns) {
+  return since_start_ns ? text_from_moment_ns(*since_start_ns) : "event " + text_from_count(event);
+}
+
+std::string when_text(const Stream& stream, std::uint64_t event, const std::optional<std::int64_t>& time_ns) {
+  return when_text(event, time_ns ? std::optional(stream.since_start_ns(*time_ns)) : std::nullopt);
+}
+
 std::string phrase_of(const TraceMoment& moment, HeapKey heap) {
   if (heap.empty())
     heap.stream = moment.moment.stream ? static_cast<std::uint32_t>(*moment.moment.stream)

@@ -43,6 +43,10 @@ std::string address_text(std::uint64_t address);  // "0x7f3a14000000"
 
 // "1.204 s" since the first event of the stream, with 3 to 6 digits depending on the length.
 std::string text_from_moment_ns(std::int64_t since_start_ns);
+// "1.204 s"; "event 26" if the time is unknown.
+std::string when_text(std::uint64_t event, const std::optional<std::int64_t>& since_start_ns);
+// The same for a time on the stream's clock.
+std::string when_text(const Stream& stream, std::uint64_t event, const std::optional<std::int64_t>& time_ns);
 // "at the peak (29.705 s, event 7,630 of 13,166)", "at 12.5 s (event 26 of 106)": the end of a sentence about a heap at
 // this time. Time and event are those of the heap's own stream; the peak of another stream is only a time.
 // Without a heap: of the stream that the time is named after, else that of the heap shown first.

@@ -194,7 +194,7 @@ void TimelineColumn::add(const TimelineColumn& later) {
 }
 
 TimelineSpan whole_span_of(const Stream& stream) {
-  return {0, stream.has_times() ? stream.last_time_ns() - stream.zero_ns()
+  return {0, stream.has_times() ? stream.since_start_ns(stream.last_time_ns())
                                 : static_cast<std::int64_t>(stream.end_position())};
 }
 
@@ -204,7 +204,7 @@ TimelineSpan active_span_of(const Stream& stream, std::uint32_t heap) {
   const TimelineSpan whole = whole_span_of(stream);
   const std::uint64_t least = stream.peak(heap).in_use_bytes / share_held;
   const auto axis_of = [&](std::uint64_t position, std::int64_t time_ns) {
-    return stream.has_times() ? time_ns - stream.zero_ns() : static_cast<std::int64_t>(position);
+    return stream.has_times() ? stream.since_start_ns(time_ns) : static_cast<std::int64_t>(position);
   };
   std::int64_t begin = 0;
   for (const TimelineBucket& bucket : stream.timeline(heap).buckets(0, stream.end_position(), buckets)) {

@@ -74,7 +74,7 @@ std::string range_sentence(const RangeAnswer& answer) {
   const auto name_of = [&](const Moment& moment, const std::vector<std::int64_t>& times_ns) {
     if (timed == streams.end() || !moment.text.starts_with("after ")) return moment.text;
     const std::int64_t at_ns = times_ns[static_cast<std::size_t>(timed - streams.begin())];
-    return text_from_moment_ns(std::max<std::int64_t>(0, at_ns - timed->zero_ns())) + " (" + moment.text + ")";
+    return text_from_moment_ns(std::max<std::int64_t>(0, timed->since_start_ns(at_ns))) + " (" + moment.text + ")";
   };
   return "From " + name_of(answer.from, answer.from_ns) + " to " + name_of(answer.to, answer.to_ns) + ".";
 }

@@ -133,6 +133,19 @@ void draw_selection(ImDrawList& draw, const Look& look, ImVec2 from, ImVec2 to) 
                look.role(Role::selection_inner), 0, 1.0F);
 }
 
+void draw_pool_bar(ImDrawList& draw, const Look& look, ImVec2 from, ImVec2 to, std::uint64_t in_use, std::uint64_t pool,
+                   std::uint64_t whole) {
+  draw.AddRectFilled(from, to, look.role(Role::free), look.px(2));
+  const auto part = [&](std::uint64_t bytes, Role role) {
+    if (bytes == 0 || whole == 0) return;
+    const double share = std::min(1.0, static_cast<double>(bytes) / static_cast<double>(whole));
+    const float width = std::max(1.0F, static_cast<float>(share) * (to.x - from.x));
+    draw.AddRectFilled(from, {from.x + width, to.y}, look.role(role), look.px(2));
+  };
+  part(pool, Role::not_identified);
+  part(in_use, Role::parameters);
+}
+
 void draw_hatch(ImDrawList& draw, const Look& look, ImVec2 from, ImVec2 to, ImU32 lines) {
   draw.PushClipRect(from, to, true);
   const float step = look.px(5) * 1.414F, height = to.y - from.y;

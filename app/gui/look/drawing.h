@@ -2,6 +2,7 @@
 // of a selection, tooltips.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -35,6 +36,10 @@ void delta_cell(const Look& look, double share, std::string_view words, bool out
 
 // White in black or black in white, 2 + 1 px, inside the box.
 void draw_selection(ImDrawList& draw, const Look& look, ImVec2 from, ImVec2 to);
+
+// In use, and behind it its pool, as shares of `whole`; without a pool, 0.
+void draw_pool_bar(ImDrawList& draw, const Look& look, ImVec2 from, ImVec2 to, std::uint64_t in_use, std::uint64_t pool,
+                   std::uint64_t whole);
 
 // 45 degrees, 2 px of `lines` every 5.
 void draw_hatch(ImDrawList& draw, const Look& look, ImVec2 from, ImVec2 to, ImU32 lines);

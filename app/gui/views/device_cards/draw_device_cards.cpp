@@ -16,11 +16,6 @@ namespace {
 
 constexpr std::size_t cards_max = 16;
 
-double share_of(std::uint64_t part, const DeviceCard& card) {
-  if (card.whole_bytes == 0) return 0;
-  return std::min(1.0, static_cast<double>(part) / static_cast<double>(card.whole_bytes));
-}
-
 std::string words_of(const DeviceCard& card) {
   std::string words = card.name + "\nin use " + text_from_bytes(card.in_use_bytes) + ", at its peak " +
                       text_from_bytes(card.peak_bytes);
@@ -44,17 +39,6 @@ std::string figure_of(const DeviceCard& card, float width) {
   return ImGui::CalcTextSize(both.c_str()).x <= width ? both : sizes.first;
 }
 
-void draw_fill(ImDrawList& draw, const Look& look, const DeviceCard& card, ImVec2 from, ImVec2 to) {
-  draw.AddRectFilled(from, to, look.role(Role::free), look.px(2));
-  const auto part = [&](std::uint64_t bytes, Role role) {
-    if (bytes == 0) return;
-    const float width = static_cast<float>(share_of(bytes, card)) * (to.x - from.x);
-    draw.AddRectFilled(from, {from.x + std::max(1.0F, width), to.y}, look.role(role), look.px(2));
-  };
-  if (card.device_bytes) part(card.pool_bytes.value_or(0), Role::not_identified);
-  part(card.in_use_bytes, Role::parameters);
-}
-
 void draw_card(const Look& look, const DeviceCard& card, bool is_shown, ImVec2 size, CommandQueue& commands) {
   const ImVec2 from = ImGui::GetCursorScreenPos(), to{from.x + size.x, from.y + size.y};
   if (ImGui::InvisibleButton("card", size)) commands.push(command::choose_heap, card.heap);
@@ -69,7 +53,8 @@ void draw_card(const Look& look, const DeviceCard& card, bool is_shown, ImVec2 s
   if (!flag.empty())
     draw.AddText({to.x - pad - ImGui::CalcTextSize("!").x, from.y + look.px(3)}, look.role(Role::failure), "!");
   const float bar = from.y + look.px(5) + line;
-  draw_fill(draw, look, card, {from.x + pad, bar}, {to.x - pad, bar + look.px(6)});
+  draw_pool_bar(draw, look, {from.x + pad, bar}, {to.x - pad, bar + look.px(6)}, card.in_use_bytes,
+                card.device_bytes ? card.pool_bytes.value_or(0) : 0, card.whole_bytes);
   draw.AddText({from.x + pad, bar + look.px(8)}, ImGui::GetColorU32(ImGuiCol_TextDisabled),
                shortened(figure_of(card, width), width).c_str());
   tooltip(words_of(card));
@@ -102,7 +87,9 @@ void draw_cell(const Look& look, const DeviceCard& card, bool is_shown, ImVec2 s
   if (ImGui::InvisibleButton("card", size)) commands.push(command::choose_heap, card.heap);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddRectFilled(from, to, look.role(Role::free));
-  const float height = static_cast<float>(share_of(card.in_use_bytes, card)) * size.y;
+  const double share =
+      static_cast<double>(card.in_use_bytes) / static_cast<double>(std::max<std::uint64_t>(1, card.whole_bytes));
+  const float height = static_cast<float>(share) * size.y;
   draw.AddRectFilled({from.x, to.y - height}, to, look.role(Role::parameters));
   if (card.failures > 0) draw.AddRectFilled(from, {to.x, from.y + look.px(4)}, look.role(Role::failure));
   if (is_shown || ImGui::IsItemHovered()) draw.AddRect(from, to, look.role(Role::text), 0, look.px(2));

@@ -29,14 +29,11 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
 
 // The request that fails at the current time, otherwise the largest one so far.
 std::optional<RulerRequest> find_request(const FreeAnswer& answer, const FreeHistory* history) {
-  const std::uint64_t position = answer.moment->position(answer.heap);
-  const auto& failures = answer.moment->stream(answer.heap).failures();
-  auto failure = std::lower_bound(failures.begin(), failures.end(), position,
-                                  [](const FailureEvent& one, std::uint64_t at) { return one.event < at; });
-  for (; failure != failures.end() && (*failure).event == position; ++failure)
-    if ((*failure).is_out_of_memory && (*failure).heap == answer.heap.heap)
-      return RulerRequest{(*failure).requested_bytes, true, true, "the request"};
-  const LargestRequest* largest = history == nullptr ? nullptr : history->largest_request_at(position);
+  const FailureEvent* const failure = answer.moment->failure(answer.heap);
+  if (failure != nullptr && failure->is_out_of_memory && failure->heap == answer.heap.heap)
+    return RulerRequest{failure->requested_bytes, true, true, "the request"};
+  const LargestRequest* largest =
+      history == nullptr ? nullptr : history->largest_request_at(answer.moment->position(answer.heap));
   if (largest == nullptr) return std::nullopt;
   return RulerRequest{largest->bytes, largest->has_failed, false, "largest request so far"};
 }
@@ -74,8 +71,7 @@ void draw_step(const Look& look, const FreeAnswer& answer, const ScatterStep& st
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
   ImGui::PushID(static_cast<int>(step.position));
-  const std::string at = step.since_start_ns ? text_from_moment_ns(*step.since_start_ns)
-                                             : "event " + text_from_count(static_cast<std::int64_t>(step.position));
+  const std::string at = when_text(step.position, step.since_start_ns);
   const bool is_here = step.position == answer.moment->position(answer.heap);
   if (ImGui::Selectable(at.c_str(), is_here, ImGuiSelectableFlags_SpanAllColumns))
     commands.push(command::set_moment, {*answer.moment->trace, answer.heap.stream, step.position});

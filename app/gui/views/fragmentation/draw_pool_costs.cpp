@@ -10,6 +10,7 @@
 
 #include "analysis/units/format.h"
 #include "app/gui/core/answers.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/legend_line.h"
@@ -39,10 +40,6 @@ const PoolCosts* find_shown(const AppState& state, const PoolCostsAnswer& course
     return &here.value->times.front();
   const bool follows = state.source() != nullptr && state.source()->live && state.position().is_at_end();
   return follows ? &course.times.back() : nullptr;
-}
-
-std::string when_text(const PoolCosts& costs) {
-  return costs.since_start_ns ? text_from_moment_ns(*costs.since_start_ns) : "event " + text_from_count(costs.position);
 }
 
 // Over time like the timeline; over events if the source has no times.
@@ -116,7 +113,8 @@ std::vector<LegendEntry> entries_of(const Look& look, const PoolCosts& costs, bo
 void draw_figures(const PoolCosts& costs, bool is_here) {
   const TextPair sizes =
       texts_from_bytes(static_cast<std::int64_t>(costs.pool_bytes), static_cast<std::int64_t>(costs.requested_bytes));
-  std::string words = fmt::format("{}: {}, {} requested", when_text(costs), sizes.first, sizes.second);
+  std::string words =
+      fmt::format("{}: {}, {} requested", when_text(costs.position, costs.since_start_ns), sizes.first, sizes.second);
   if (costs.recorded_pool_bytes && *costs.recorded_pool_bytes != costs.pool_bytes)
     words += fmt::format(" in a replay; recorded: {}", text_from_bytes(*costs.recorded_pool_bytes));
   else if (costs.confidence != Confidence::checked)
@@ -143,7 +141,7 @@ void draw_plot(const Look& look, const PoolCostsAnswer& answer, const TraceMomen
   draw.AddRect(plot.from, plot.to, look.role(Role::dim_text));
   if (!ImGui::IsItemHovered()) return;
   const PoolCosts& under = plot.at(times, ImGui::GetMousePos().x);
-  std::string words = when_text(under) + ": pool " + text_from_bytes(under.pool_bytes);
+  std::string words = when_text(under.position, under.since_start_ns) + ": pool " + text_from_bytes(under.pool_bytes);
   for (const LegendEntry& entry : entries_of(look, under)) words += "\n" + entry.words;
   tooltip(words);
   if (is_clicked) commands.push(command::set_moment, {*answer.trace, answer.heap.stream, under.position});

@@ -130,11 +130,10 @@ class Describer {
         {"offset", offset_text(map_.spans, address), exact(address - lowest) + " from the lowest address", {}});
   }
 
-  std::string since_start(std::int64_t time_ns) const { return text_from_moment_ns(time_ns - stream_.zero_ns()); }
   DetailLine event_line(std::string name, std::uint64_t event, const std::optional<std::int64_t>& time_ns) const {
     DetailLine line{std::move(name), "event " + text_from_count(event), "Click to go to that time.", {}};
     line.at = MomentName(*map_.moment->trace, map_.heap.stream, event + 1);
-    if (time_ns) line.value = since_start(*time_ns) + ", " + line.value;
+    if (time_ns) line.value = when_text(stream_, event, time_ns) + ", " + line.value;
     return line;
   }
   const HeldRow* now() const {
@@ -328,7 +327,7 @@ HistoryLine history_line(const AddressAnswer& address, std::size_t index) {
   const Stream& stream = address.moment->stream(address.heap);
   const auto when = [&](std::uint64_t event, const std::optional<std::int64_t>& time_ns) {
     if (event == HeldRow::no_event) return std::string("before the recording");
-    return time_ns ? text_from_moment_ns(*time_ns - stream.zero_ns()) : "event " + text_from_count(event);
+    return when_text(stream, event, time_ns);
   };
   HistoryLine line;
   line.when = row.event == HeldRow::no_event ? "before" : when(row.event, row.begin_ns);  // The column is narrow.

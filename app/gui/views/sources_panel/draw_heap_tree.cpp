@@ -27,23 +27,6 @@ void put_figure(const std::string& figure, float right, bool on_same_line = true
   text(figure);
 }
 
-// In use, and the rest of its pool, as shares of the device. Without its size: of the pool, else of the heap's peak.
-void draw_bar(const Look& look, std::uint64_t in_use, std::uint64_t pool, std::uint64_t whole) {
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x, height = look.px(8);
-  ImGui::Dummy({std::max(1.0F, width), height});
-  ImDrawList& draw = *ImGui::GetWindowDrawList();
-  draw.AddRectFilled(from, {from.x + width, from.y + height}, look.role(Role::free), look.px(2));
-  const auto part = [&](std::uint64_t bytes, Role role) {
-    const double share = whole == 0 ? 0 : std::min(1.0, static_cast<double>(bytes) / static_cast<double>(whole));
-    if (share > 0)
-      draw.AddRectFilled(from, {from.x + std::max(1.0F, static_cast<float>(share) * width), from.y + height},
-                         look.role(role), look.px(2));
-  };
-  if (pool < whole) part(pool, Role::not_identified);
-  part(in_use, Role::parameters);
-}
-
 std::string words_of(const DeviceHeap& heap, const HeapState& state, std::uint64_t in_use,
                      std::optional<std::uint64_t> device) {
   std::string words = heap.name + (heap.layer.empty() ? std::string() : ", " + std::string(heap.layer)) + "\nin use " +
@@ -83,7 +66,11 @@ void draw_heap(const Look& look, const DeviceHeap& heap, const TraceMoment& mome
   tooltip(words_of(heap, state, in_use, device));
   put_figure(figure, right, is_on_one_line);
   const std::uint64_t whole = std::max(pool.value_or(0), device ? *device : pool ? 0 : heap.peak_bytes);
-  draw_bar(look, in_use, pool.value_or(0), whole);
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const ImVec2 size{std::max(1.0F, ImGui::GetContentRegionAvail().x), look.px(8)};
+  ImGui::Dummy(size);
+  draw_pool_bar(*ImGui::GetWindowDrawList(), look, from, {from.x + size.x, from.y + size.y}, in_use,
+                device ? pool.value_or(0) : 0, whole);
 }
 
 void draw_device(const Look& look, const DeviceHeaps& device, const TraceMoment& moment, HeapKey shown,
