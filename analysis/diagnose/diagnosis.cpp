@@ -93,29 +93,47 @@ std::vector<ListedMemory> find_listed_memory(const Trace& trace, const std::vect
 
 }  // namespace
 
+namespace {
+
+void describe(const Trace& trace, Diagnosis& found, const StreamState& state) {
+  const Stream& stream = trace.streams[found.stream];
+  found.row = row_from_failure(stream, stream.failures()[found.index], &state);
+  found.facts = compute_failure_facts(stream, found.index, state);
+  found.cause = find_cause(cause_facts_of(trace, found.stream, found.row, found.facts));
+}
+
+void advise(const Trace& trace, Diagnosis& found) {
+  found.advice = find_advice({trace.streams[found.stream], cause_facts_of(trace, found.stream, found.row, found.facts),
+                              found.cause.cause, found.holders});
+}
+
+HeapKey heap_of(const Trace& trace, const Diagnosis& found) {
+  return {static_cast<std::uint32_t>(found.stream), trace.streams[found.stream].failures()[found.index].heap};
+}
+
+}  // namespace
+
 Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth, PassControl* control) {
-  const Stream& stream = trace.streams[request.stream];
-  const FailureEvent& failure = stream.failures()[request.index];
-  const HeapKey heap{static_cast<std::uint32_t>(request.stream), failure.heap};
+  if (depth != Depth::brief) return conclude(trace, gather_facts(trace, request), depth, control);
   Diagnosis found;
   found.stream = request.stream;
   found.index = request.index;
-  const auto describe = [&](const StreamState& state) {
-    found.row = row_from_failure(stream, failure, &state);
-    found.facts = compute_failure_facts(stream, request.index, state);
-    found.cause = find_cause(cause_facts_of(trace, request.stream, found.row, found.facts));
-  };
-  const auto advise = [&] {
-    found.advice = find_advice(
-        {stream, cause_facts_of(trace, request.stream, found.row, found.facts), found.cause.cause, found.holders});
-  };
-  if (depth == Depth::brief) {
-    describe(stream.state_at(failure.event));
-    advise();
-    return found;
-  }
+  const Stream& stream = trace.streams[request.stream];
+  describe(trace, found, stream.state_at(stream.failures()[request.index].event));
+  advise(trace, found);
+  return found;
+}
+
+GatheredFacts gather_facts(const Trace& trace, const FailedRequest& request) {
+  const Stream& stream = trace.streams[request.stream];
+  const FailureEvent& failure = stream.failures()[request.index];
+  GatheredFacts facts;
+  Diagnosis& found = facts.diagnosis;
+  found.stream = request.stream;
+  found.index = request.index;
+  const HeapKey heap = heap_of(trace, found);
   const auto states = compute_states(trace, *find_moment(trace, request.stream, failure.event));
-  describe(states[request.stream]);
+  describe(trace, found, states[request.stream]);
   const HolderFinder holders(trace, states, heap);
   found.holders = holders.find();
   if (found.facts.last_fit && *found.facts.last_fit > 0) found.holders_since_fit = holders.find(*found.facts.last_fit);
@@ -128,18 +146,25 @@ Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth
         {request.stream, found.facts.heap, found.facts.event, found.facts.driver_bytes,
          find_named_processes(found.row, find_device_bytes(stream, found.facts.heap, found.facts.event))});
   found.growth = find_growth(trace, heap, states[request.stream], LoopEnd::still_runs, found.facts.stack);
-  advise();
+  advise(trace, found);
+  return facts;
+}
+
+Diagnosis conclude(const Trace& trace, const GatheredFacts& facts, Depth depth, PassControl* control) {
+  Diagnosis found = facts.diagnosis;
   if (depth == Depth::full) {
     PassControl own_control;
     PassControl& shared_control = control != nullptr ? *control : own_control;
     prove_advice(trace, found, shared_control);
-    const std::uint64_t after_failure = failure.event + 1;
-    if (const auto costs = compute_pool_costs(trace, heap, std::span(&after_failure, 1), shared_control);
+    const std::uint64_t after_failure = found.facts.event + 1;
+    if (const auto costs =
+            compute_pool_costs(trace, heap_of(trace, found), std::span(&after_failure, 1), shared_control);
         costs && !costs->empty() && costs->front().pool_bytes > 0)
       found.pool_costs = costs->front();
   }
   note_what_took_the_room(found);
-  if (found.growth) note_growth(found, stream, cause_facts_of(trace, request.stream, found.row, found.facts));
+  if (found.growth)
+    note_growth(found, trace.streams[found.stream], cause_facts_of(trace, found.stream, found.row, found.facts));
   return found;
 }
 

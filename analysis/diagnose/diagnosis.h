@@ -51,6 +51,13 @@ struct Diagnosis {
 enum class Depth : std::uint8_t { brief, without_replays, full };
 Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth, PassControl* control = nullptr);
 
+// Its two halves, where more than one depth is wanted: the first one walks all live blocks, and serves both.
+struct GatheredFacts {
+  Diagnosis diagnosis;  // Without what follows from the whole: proofs, growth as a cause.
+};
+GatheredFacts gather_facts(const Trace& trace, const FailedRequest& request);
+Diagnosis conclude(const Trace& trace, const GatheredFacts& facts, Depth depth, PassControl* control = nullptr);
+
 // For the other failures of a trace, numbered from 1: if the first one is a leak, they are most often its later ends,
 // which a brief diagnosis can't tell. Of many, only the first ones.
 Depth depth_of_other(const Diagnosis& first, std::size_t number);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -186,9 +187,9 @@ class SurvivorFinder {
   bool is_of_current_step(const LiveBlock& block) const { return block.event >= marks_.back(); }
 
   Line& line_of(const LiveBlock& block) {
-    std::string& name = names_[block.stack];
-    if (name.empty()) name = user_code_text(stream_.definitions(), block.stack);
-    return lines_[name];
+    Line*& line = line_of_stack_[block.stack];
+    if (line == nullptr) line = &lines_[user_code_text(stream_.definitions(), block.stack)];
+    return *line;
   }
 
   void count(const LiveBlock& block) {
@@ -229,7 +230,7 @@ class SurvivorFinder {
   const StreamState& state_;
   const std::vector<std::uint64_t>& marks_;  // The last ones of the loop.
   const std::uint64_t loop_begin_;
-  std::map<std::uint32_t, std::string> names_;  // By stack.
+  std::unordered_map<std::uint32_t, Line*> line_of_stack_;
   std::map<std::string, Line> lines_;
 };
 
@@ -298,7 +299,7 @@ std::optional<Growth> find_growth(const Trace& trace, HeapKey heap, const Stream
   growth.steps = marks.size();
   growth.first_event = marks.front();
   growth.last_event = marks.back();
-  const std::vector<std::int64_t> use = in_use_before(stream, heap.heap, marks, nullptr);
+  const std::vector<std::int64_t> use = in_use_at(stream, heap.heap, looked_at);
   judge(use, growth);
   if (is_printed) {
     growth.is_steady = growth.is_steady && has_left_its_beginning(use);
@@ -310,8 +311,8 @@ std::optional<Growth> find_growth(const Trace& trace, HeapKey heap, const Stream
                  begin_of_loop(steps->begins))
       .find(growth);
   if (growth.survivors.empty() && growth.is_steady) {
-    const std::uint64_t second = stream.state_at(steps->begins[1].event).in_use_bytes(heap.heap),
-                        last = stream.state_at(marks.back()).in_use_bytes(heap.heap);
+    const std::uint64_t second = stream.in_use_at_mark(heap.heap, steps->begins[1].event),
+                        last = stream.in_use_at_mark(heap.heap, marks.back());
     growth.kept_bytes = last - std::min(last, second);
   }
   return growth;

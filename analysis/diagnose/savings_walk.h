@@ -46,6 +46,7 @@ bool walk_sites(const Stream& stream, std::uint32_t heap, SiteTable& sites, Visi
     }
   } counting{heap, CountedPoints(stream, heap), visitor};
   StreamState state;
+  state.forget_regions();
   return GroupWalk<SiteTable, Counting>(stream, heap, sites, counting)
       .run(state, stream.end_position(), [control](std::uint64_t events) {
         if (control != nullptr) control->done_events += events;

@@ -18,6 +18,21 @@ void AddressSpace::clear(RegionsAre regions) {
   problems_ = {};
 }
 
+void AddressSpace::forget_regions() {
+  for (TagIndex tag = 0; tag < tags_.size(); ++tag) {
+    if (tags_[tag].kind == Kind::block)
+      tags_[tag].kind = Kind::loose;
+    else if (tags_[tag].kind == Kind::region || tags_[tag].kind == Kind::free)
+      recycle(tag);
+  }
+  starts_.clear();
+  sizes_.clear();
+  regions_.clear();
+  ends_.clear();
+  has_ends_ = knows_regions_ = false;
+  region_bytes_ = free_bytes_ = 0;
+}
+
 // --- tags ---
 
 // Sets field by field, here and elsewhere: copying a whole tag right after writing its fields would stall the processor

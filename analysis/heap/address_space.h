@@ -86,6 +86,9 @@ class AddressSpace {
   // remaining regions become free.
   void remove_region(AddressRange range);
 
+  // All blocks become loose and the free memory unknown, as if no region had ever been reported.
+  void forget_regions();
+
   BlockIndex take(std::uint64_t address, std::uint64_t size);
   // Loose even where a region has room; for rebuilding a space from a list of another one's blocks.
   BlockIndex take_loose(std::uint64_t address, std::uint64_t size);

@@ -5,7 +5,6 @@
 #include <map>
 
 #include "analysis/trace/mark_phase.h"
-#include "analysis/trace/pass_from.h"
 #include "analysis/units/contains.h"
 
 namespace hbmscope {
@@ -84,27 +83,9 @@ std::vector<NamedMarker> find_markers(const Trace& trace, std::string_view part,
   return found;
 }
 
-std::vector<std::int64_t> in_use_before(const Stream& stream, std::uint32_t heap,
-                                        const std::vector<std::uint64_t>& events, PassControl* control) {
+std::vector<std::int64_t> in_use_at(const Stream& stream, std::uint32_t heap, const std::vector<Step>& steps) {
   std::vector<std::int64_t> use;
-  if (events.empty()) return use;
-  StreamState state = stream.state_at(events.front());
-  if (control != nullptr) control->total_events = events.back() - events.front();
-  const auto in_use = [&](const StreamState& now) { return static_cast<std::int64_t>(now.in_use_bytes(heap)); };
-  std::int64_t last = in_use(state);
-  const auto go_on = [control](std::uint64_t done) {
-    if (control == nullptr) return true;
-    control->done_events += done;
-    return !control->cancelled;
-  };
-  const bool is_complete =
-      pass_over_states_from(stream, state, events.back(), go_on,
-                            [&](const StreamState& now, std::uint64_t position, std::int64_t, std::uint32_t changed) {
-                              while (use.size() < events.size() && events[use.size()] < position) use.push_back(last);
-                              if (changed == heap) last = in_use(now);
-                            });
-  if (!is_complete) return {};
-  use.resize(events.size(), last);
+  for (const Step& step : steps) use.push_back(static_cast<std::int64_t>(stream.in_use_at_mark(heap, step.event)));
   return use;
 }
 

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/trace/pass_control.h"
 #include "analysis/trace/trace.h"
 
 namespace hbmscope {
@@ -40,8 +39,7 @@ struct NamedMarker {
 };
 std::vector<NamedMarker> find_markers(const Trace& trace, std::string_view part, std::size_t most);
 
-// Bytes in use of the heap before each of these events, which ascend. Empty if cancelled.
-std::vector<std::int64_t> in_use_before(const Stream& stream, std::uint32_t heap,
-                                        const std::vector<std::uint64_t>& events, PassControl* control);
+// Bytes in use of the heap when each of these steps began.
+std::vector<std::int64_t> in_use_at(const Stream& stream, std::uint32_t heap, const std::vector<Step>& steps);
 
 }  // namespace hbmscope

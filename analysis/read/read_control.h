@@ -17,7 +17,8 @@ struct ReadControl {
 
   // For files whose beginning is useful by itself (a recording; a snapshot without its history). Set this before
   // reading starts. The reader's thread calls it with what it has read so far; for a recording, each time that four
-  // times as much has been read. After the first call, stop_here makes the reader return what it has read.
+  // times as much has been read, up to a quarter of the file. After the first call, stop_here makes the reader return
+  // what it has read.
   std::function<void(std::shared_ptr<const Trace>)> take_part;
   std::atomic<bool> stop_here = false;
 };

@@ -53,8 +53,9 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
     if (is_keyframe && is_state(static_cast<RecordKind>(kind))) ++keyframe_rows_;
     switch (static_cast<RecordKind>(kind)) {
       case RecordKind::alloc: heap = apply_alloc(allocs[at], event, definitions); break;
-      case RecordKind::free:
-        prefetch(frees, at);
+      case RecordKind::free: prefetch < requires { after.before_free(frees[at].slot);
+        }
+        > (frees, at);
         if constexpr (requires { after.before_free(frees[at].slot); }) after.before_free(frees[at].slot);
         heap = apply_free(frees[at].slot);
         break;

@@ -64,6 +64,7 @@ std::optional<std::string> Stream::append(wire::SharedBlock block, Gap gap) {
   has_.peaks.resize(has_.definitions.heaps().size());
   has_.inexact_peaks.resize(has_.definitions.heaps().size());
   has_.timelines.resize(has_.definitions.heaps().size());
+  has_.use_at_marks.make_heaps(has_.definitions.heaps().size());
   last.make_heaps(has_.definitions);
   const std::size_t number = has_.blocks.size();
   // Definitions change no heap. Blocks with fewer events than heaps are not plain: checking every heap after so few
@@ -74,6 +75,8 @@ std::optional<std::string> Stream::append(wire::SharedBlock block, Gap gap) {
   growth_->block_bytes += block->payload.size() + sizeof(wire::Block);
   has_.blocks.push_back(std::move(block));
   const auto note_event = [&](std::uint64_t position, std::int64_t time_ns, std::uint32_t heap) {
+    note_marks_before(position);
+    has_.use_at_marks.note_change(heap, last.in_use_bytes(heap));
     note_peak(heap, position, time_ns);
     has_.timelines[heap].add(position, time_ns, last, heap);
   };
@@ -85,6 +88,7 @@ std::optional<std::string> Stream::append(wire::SharedBlock block, Gap gap) {
     keep_keyframe();
   }
   last.apply(decoded, number, has_.definitions, ~std::uint64_t{0}, note_event);
+  note_marks_before(last.position() + 1);
   has_.plain_blocks.push_back(is_plain && (!may_find_problems || last.count_problems() == problems) ? 1 : 0);
   has_.end_position = last.position();
   if (!is_keyframe && last.position() >= next_keyframe_position()) keep_keyframe();
@@ -142,6 +146,15 @@ void Stream::note_peak(std::uint32_t heap, std::uint64_t position, std::int64_t 
   const std::int64_t since_ns = last.inexact_since_ns(heap);
   if (inexact.since_ns != since_ns || in_use > inexact.peak.in_use_bytes)
     inexact = {{in_use, position, time_ns, true}, since_ns};
+}
+
+// Those whose events lie before the one that led to this position: the state is already one after it.
+void Stream::note_marks_before(std::uint64_t position) {
+  for (; growth_->next_mark < has_.marks.size(); ++growth_->next_mark) {
+    const std::uint64_t event = has_.marks[growth_->next_mark].event;
+    if (event >= position) return;
+    has_.use_at_marks.note_mark(event);
+  }
 }
 
 bool Stream::contradicts_itself(std::uint32_t heap) const {
@@ -455,7 +468,7 @@ std::uint64_t Stream::memory_bytes() const {
       encoded_bytes() + has_.blocks.capacity() * sizeof(wire::SharedBlock) + has_.definitions.memory_bytes();
   for (const auto& keyframe : has_.keyframes) bytes += keyframe->memory_bytes();
   for (const Timeline& timeline : has_.timelines) bytes += timeline.memory_bytes();
-  return bytes + has_.counters.memory_bytes() + has_.attributes.memory_bytes();
+  return bytes + has_.counters.memory_bytes() + has_.attributes.memory_bytes() + has_.use_at_marks.memory_bytes();
 }
 
 std::uint64_t Stream::encoded_bytes() const {

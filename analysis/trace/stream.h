@@ -23,6 +23,7 @@
 #include "analysis/trace/record_cursor.h"
 #include "analysis/trace/stream_state.h"
 #include "analysis/trace/timeline.h"
+#include "analysis/trace/use_at_marks.h"
 #include "analysis/trace/use_curve.h"
 #include "analysis/trace/use_state.h"
 #include "collector/wire/block.h"
@@ -163,6 +164,10 @@ class Stream {
   const EventCounts& counts() const { return has_.counts; }
   const SharedLog<FailureEvent>& failures() const { return has_.failures; }
   const SharedLog<Mark>& marks() const { return has_.marks; }
+  // Bytes in use when the marker with this event came. Costs no replay, so every step of a long job has its figure.
+  std::uint64_t in_use_at_mark(std::uint32_t heap, std::uint64_t event) const {
+    return has_.use_at_marks.find(heap, event);
+  }
   const SharedLog<LossStretch>& losses() const { return has_.losses; }
   const SharedLog<RegionRange>& regions_ever() const { return has_.regions_ever; }  // Each once; the first 65,536.
   HeapPeak peak(std::uint32_t heap) const;
@@ -222,6 +227,7 @@ class Stream {
     EventCounts counts;
     SharedLog<FailureEvent> failures;
     SharedLog<Mark> marks;
+    UseAtMarks use_at_marks;
     SharedLog<LossStretch> losses;
     SharedLog<RegionRange> regions_ever;
     CounterTable counters;
@@ -250,6 +256,7 @@ class Stream {
     std::uint64_t block_bytes = 0, keyframe_bytes = 0;  // In memory.
     bool is_sparing = false;
     std::set<RegionRange> regions_ever;
+    std::size_t next_mark = 0;                            // In `marks`.
     std::uint64_t keyframe_events = keyframe_events_min;  // The distance between keyframes, derived from their size.
     std::uint32_t next_sequence = 0;
     wire::BlockDecoder decoder;
@@ -269,6 +276,7 @@ class Stream {
   bool has_lost_events_after(const FailureEvent& failure) const;
   void note_gap(const wire::BlockHeader& header, Gap gap);
   void note_peak(std::uint32_t heap, std::uint64_t position, std::int64_t time_ns);
+  void note_marks_before(std::uint64_t position);
   bool contradicts_itself(std::uint32_t heap) const;
   bool keeps_inexact_peak(std::uint32_t heap) const;
   std::uint64_t next_keyframe_position() const;

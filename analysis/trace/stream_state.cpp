@@ -25,9 +25,15 @@ void StreamState::make_heaps(const Definitions& definitions) {
     const HeapInfo& info = definitions.heap(static_cast<std::uint32_t>(heaps_.size()));
     HeapState& made = heaps_.emplace_back();
     details_.emplace_back();
-    made.space.clear(info.has(wire::heap_flag::has_regions) ? RegionsAre::reported : RegionsAre::unknown);
+    made.space.clear(info.has(wire::heap_flag::has_regions) && !ignores_regions_ ? RegionsAre::reported
+                                                                                 : RegionsAre::unknown);
     made.is_inexact = info.has(wire::heap_flag::contradicts_itself);
   }
+}
+
+void StreamState::forget_regions() {
+  ignores_regions_ = true;
+  for (HeapState& heap : heaps_) heap.space.forget_regions();
 }
 
 std::uint64_t StreamState::count_problems() const {
@@ -172,6 +178,7 @@ std::uint32_t StreamState::apply_region(std::uint32_t id, std::uint64_t address,
                                         std::uint32_t flags, bool is_new, const Definitions& definitions) {
   HeapState* heap = find_heap(id, definitions);
   if (heap == nullptr) return 0;
+  if (ignores_regions_) return id;
   // An end beyond 2^64 makes the range empty; the space counts that.
   const AddressRange range{address, address + size < address ? address : address + size};
   if (is_new)

@@ -1,5 +1,7 @@
 #include "analysis/trace/timeline.h"
 
+#include <limits>
+
 namespace hbmscope {
 namespace {
 
@@ -8,6 +10,7 @@ constexpr float above_all_ratios = 2;
 }  // namespace
 
 void TimelineBucket::add(const TimelineBucket& later) {
+  if (later.most.in_use > most.in_use) most_position = later.most_position;
   const auto widen = [](auto& low, auto& high, auto later_low, auto later_high) {
     low = std::min(low, later_low);
     high = std::max(high, later_high);
@@ -19,6 +22,8 @@ void TimelineBucket::add(const TimelineBucket& later) {
   widen(least.external_fragmentation, most.external_fragmentation, later.least.external_fragmentation,
         later.most.external_fragmentation);
   last = later.last;
+  last_position = later.last_position;
+  last_time_ns = later.last_time_ns;
   changes += later.changes;
   knows_requested &= later.knows_requested;
   knows_regions &= later.knows_regions;
@@ -26,9 +31,15 @@ void TimelineBucket::add(const TimelineBucket& later) {
 }
 
 void Timeline::begin_bucket(std::uint64_t position, std::int64_t time_ns, const TimelineFigures& now) {
+  if (empty()) begin_ns_ = time_ns;
   open_ = {};
-  open_.first_position = position;
+  open_.first_position = open_.most_position = position;
   open_.first_time_ns = time_ns;
+  const bool is_narrow = position > narrow_from;
+  open_until_ = is_narrow ? position + position / parts : narrow_from;
+  open_until_ns_ = !is_narrow            ? std::numeric_limits<std::int64_t>::max()
+                   : time_ns > begin_ns_ ? time_ns + (time_ns - begin_ns_) / parts
+                                         : time_ns;
   open_.least = open_.most = now;
   open_.least.external_fragmentation = above_all_ratios;
 }

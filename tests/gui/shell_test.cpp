@@ -99,6 +99,12 @@ TEST_F(Shell, help_has_pages_for_keys_terms_and_the_program) {
     commands().push(CommandId::escape);
     hand.Yield(3);
     EXPECT_EQ(nullptr, window("Help"));
+    commands().push(CommandId::help);
+    hand.Yield(4);
+    EXPECT_TRUE(ImGui::GetIO().WantTextInput) << "what is typed is searched for";
+    hand.KeyPress(ImGuiKey_Escape);
+    hand.Yield(3);
+    EXPECT_EQ(nullptr, window("Help"));
   });
 }
 

@@ -11,6 +11,7 @@
 #include "app/gui/views/import/draw_import.h"
 #include "app/gui/views/timeline/draw_timeline_lanes.h"
 #include "app/gui/views/timeline/draw_timeline_marks.h"
+#include "app/gui/views/timeline/draw_timeline_stack.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
 #include "tests/sizes.h"
@@ -309,10 +310,30 @@ TEST_F(TimelineView, a_click_on_a_plateau_leaves_the_cursor_there) {
     hand.MouseMoveToPos(at(lanes, 0.5F));
     hand.MouseClick();
     ASSERT_TRUE(wait_until_idle(hand));
-    const double cursor = gui::axis_of_cursor(state(), *state().answers().moment.value, whole);
-    EXPECT_NEAR(100'500, cursor, 5);
-    EXPECT_LE(gui::axis_of_moment(*state().answers().moment.value, whole), 100'100.0) << "its event is outside";
+    const gui::TraceMoment& moment = *state().answers().moment.value;
+    EXPECT_NEAR(100'500, gui::axis_of_moment(moment, whole), 5);
+    const Stream& stream = moment.stream(whole.heap);
+    EXPECT_LE(stream.since_start_ns(moment.state_of(whole.heap).time_ns()), 100'100) << "its event is outside";
+    EXPECT_EQ((gui::TimelineSpan{100'100, 100'900}), state().position().span) << "the picture stays where it is";
   });
+}
+
+// While a file is being read, the bands end where they are known, and are not drawn on as if nothing changed.
+TEST(StackedBands, end_where_the_course_does) {
+  SmallTrace made;
+  made.region(0, 100 * mib);
+  for (std::uint64_t i = 0; i < 50; ++i) made.alloc(i * mib, mib, "step");
+  const auto colors = std::make_shared<gui::TraceColors>();
+  const auto course = std::make_shared<const gui::StackCourse>(
+      *gui::StackCourse::compute(made.trace(), {{0, 1}, gui::HeapColoring::size, colors}, nullptr, nullptr));
+  gui::StackedBands bands;
+  ASSERT_TRUE(bands.update(course, course->span(), 100));
+  EXPECT_EQ(100, bands.known_pixels());
+  ASSERT_TRUE(bands.update(course, {0, 2 * course->span().end}, 100));
+  EXPECT_EQ(51, bands.known_pixels());
+  EXPECT_GT(bands.pixels()[50].total, 40 * mib);
+  EXPECT_EQ(0U, bands.pixels()[51].total);
+  EXPECT_FALSE(bands.shade_at(60, 1.0));
 }
 
 // Many times a pixel: its column is the stack at the most, in the colours of the bands, and no line lies over it.

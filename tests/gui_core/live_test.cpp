@@ -132,13 +132,17 @@ TEST_F(Live, the_heap_map_follows_is_held_and_follows_again) {
 
   app_.commands().push(CommandId::play);
   run_until([&] { return !app_.state().position().is_at_end(); });
+  const TimelineSpan held = app_.state().position().span;
+  EXPECT_EQ(whole_span_of(source()->trace->streams[0]), held);
   alloc(10);
   run_until([&] { return source()->trace->streams[0].end_position() == 31; });
   run_until([&] { return app_.state().answers().heap_map.state == AnswerState::ready; });
   EXPECT_EQ(in_use(), 20 * block_bytes) << "held";
+  EXPECT_EQ(held, app_.state().position().span) << "the axis does not grow";
 
   app_.commands().push(CommandId::go_to_end);
   run_until([&] { return in_use() == 30 * block_bytes; });
+  EXPECT_TRUE(app_.state().position().span.empty()) << "all of it again";
 }
 
 TEST_F(Live, the_timeline_follows_the_last_minute_or_the_span_that_was_chosen) {

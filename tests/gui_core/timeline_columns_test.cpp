@@ -30,7 +30,7 @@ TEST(TimelineColumns, every_extreme_is_in_its_column) {
   trace.run_out_of_memory(2000 * mib);
   trace.alloc(100 * mib, 7 * mib);
   const Stream& stream = trace.trace().streams[0];
-  const TimelineColumns timeline = columns_of(stream, {}, 100, TimelineEffort::quick);
+  const TimelineColumns timeline = columns_of(stream, {}, 100, TimelineEffort::exact);
   ASSERT_EQ(100U, timeline.columns.size());
   EXPECT_TRUE(timeline.has_times);
   EXPECT_TRUE(timeline.knows_regions);
@@ -92,7 +92,7 @@ TEST(TimelineColumns, nothing_that_came_in_of_a_time_is_known_of_it) {
     writer.alloc(block, i);
   }
   writer.flush();
-  for (const TimelineEffort effort : {TimelineEffort::quick, TimelineEffort::exact}) {
+  for (const TimelineEffort effort : {TimelineEffort::at_once, TimelineEffort::exact}) {
     const TimelineColumns timeline = columns_of(stream, {}, 100, effort);
     for (std::size_t column = 0; column < 100; ++column)
       EXPECT_EQ(timeline.columns[column].is_inexact, column >= 20 && column <= 59) << column;
@@ -420,7 +420,7 @@ TEST_F(OfSeveralHeaps, others_have_the_least_and_most_of_each_column) {
 TEST_F(OfSeveralHeaps, a_first_answer_leaves_out_no_peak_of_theirs) {
   fill(8'000);
   const TimelineColumns timeline = columns_of(*stream_, {}, 50, TimelineEffort::at_once);
-  ASSERT_FALSE(is_exact(TimelineEffort::at_once, {0, stream_->end_position()}));
+  ASSERT_FALSE(is_at_once({0, stream_->end_position()}));
   for (const TimelineHeap& heap : timeline.heaps) {
     const std::vector<Band> bands = naive(heap.heap, timeline);
     std::uint64_t most = 0;

@@ -356,5 +356,22 @@ TEST(HeapKeyText, is_read_back_and_nonsense_is_refused) {
   for (const char* text : {"", "1", "1:", ":1", "0:1", "1:2x", "x:1"}) EXPECT_FALSE(parse_heap_key(text)) << text;
 }
 
+// Nothing happened for some time before the request that failed: a click there is not at the failure.
+TEST_F(TraceMoments, a_time_before_a_failure_is_not_the_failure) {
+  open();
+  const Trace& trace = *state().source()->trace;
+  const Stream& stream = trace.streams[0];
+  const FailureEvent& failure = stream.failures()[0];
+  const HeapKey heap{0, 1};
+  give(command::set_moment, MomentName(trace, 0, failure.event));
+  EXPECT_EQ(0U, phrase_of(*state().answers().moment.value, heap).find("at the failure"));
+  const std::int64_t clicked = stream.since_start_ns(failure.time_ns) - 300;
+  give(command::set_moment, MomentName(trace, 0, failure.event, clicked));
+  const TraceMoment& moment = *state().answers().moment.value;
+  EXPECT_EQ(failure.event, moment.position(heap));
+  EXPECT_EQ(clicked, stream.since_start_ns(moment.time_ns(heap)));
+  EXPECT_EQ(std::string::npos, phrase_of(moment, heap).find("failure")) << phrase_of(moment, heap);
+}
+
 }  // namespace
 }  // namespace hbmscope::gui

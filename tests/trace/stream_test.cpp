@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <tuple>
 #include <vector>
 
 #include "collector/wire/stream_writer.h"
+#include "tests/trace/random_source.h"
 #include "tests/trace/restored.h"
 
 namespace hbmscope {
@@ -448,6 +450,38 @@ TEST(Stream, a_missing_block_is_counted_and_said) {
   EXPECT_EQ(30U, stream.end_position());
   EXPECT_TRUE(stream.last_state().heap(heap).is_inexact);
   EXPECT_NE(std::nullopt, stream.append(blocks[1])) << "too late";
+}
+
+// All but the free memory is as in a state that follows regions.
+TEST(StreamState, forgets_regions_and_nothing_else) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomSource source(seed);
+    for (int i = 0; i < 3000; ++i) {
+      source.step();
+      if (source.pick(100) == 0) source.writer.flush();
+    }
+    source.writer.flush();
+    Stream stream;
+    for (const wire::SharedBlock& block : source.blocks) ASSERT_EQ(std::nullopt, stream.append(block));
+    StreamState forgetful = stream.state_at(stream.end_position() / 3);
+    forgetful.forget_regions();
+    for (std::uint64_t position = stream.end_position() / 3; position <= stream.end_position(); position += 97) {
+      stream.advance(forgetful, position);
+      const StreamState whole = stream.state_at(position);
+      ASSERT_EQ(whole.slot_count(), forgetful.slot_count());
+      for (std::size_t slot = 0; slot < whole.slot_count(); ++slot) {
+        const LiveBlock a = whole.slots()[slot], b = forgetful.slots()[slot];
+        ASSERT_EQ(std::tuple(a.heap, a.event, a.address, a.size, a.requested, a.stack, a.flags),
+                  std::tuple(b.heap, b.event, b.address, b.size, b.requested, b.stack, b.flags));
+      }
+      for (std::uint32_t heap = 1; heap < stream.definitions().heaps().size(); ++heap) {
+        ASSERT_EQ(whole.in_use_bytes(heap), forgetful.in_use_bytes(heap));
+        ASSERT_EQ(whole.heap(heap).pending_bytes, forgetful.heap(heap).pending_bytes);
+        ASSERT_FALSE(forgetful.heap(heap).space.free_bytes());
+      }
+    }
+  }
 }
 
 }  // namespace

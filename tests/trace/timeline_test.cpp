@@ -13,6 +13,7 @@
 
 #include "analysis/trace/stream.h"
 #include "collector/wire/stream_writer.h"
+#include "tests/trace/random_source.h"
 
 namespace {
 thread_local std::uint64_t allocated_bytes = 0;
@@ -249,6 +250,82 @@ TEST(Version, costs_as_much_after_a_hundred_million_events_as_after_the_first_bl
   std::printf("%.0f M events: a version allocates %llu bytes, after the first block %llu\n",
               static_cast<double>(stream.end_position()) / 1e6, static_cast<unsigned long long>(cost()),
               static_cast<unsigned long long>(at_first));
+}
+
+// 1.2 million events of one heap and a few of another, with a pause in the middle.
+TEST(Timeline, late_buckets_are_narrow) {
+  std::vector<wire::SharedBlock> blocks;
+  TimelineSource source(blocks);
+  wire::HeapRecord other;
+  const std::uint32_t rare = source.writer.define_heap(other, "rare", "device");
+  for (int i = 0; i < 600'000; ++i) {
+    source.alloc(0, 4096);
+    source.free(0);
+    if (i == 550'000) source.time += 700'000;
+    if (i % 10'000 != 0) continue;
+    wire::AllocRecord block;
+    block.address = static_cast<std::uint64_t>(i + 1) << 20;
+    block.size = 4096;
+    block.heap = rare;
+    source.writer.alloc(block, ++source.time);
+  }
+  source.writer.flush();
+  const Stream stream = read(blocks);
+  std::size_t late = 0;
+  for (const std::uint32_t heap : {1U, rare}) {
+    for (const TimelineBucket& bucket : stream.timeline(heap).buckets(0, stream.end_position(), 1'000'000)) {
+      if (bucket.first_position <= Timeline::narrow_from) {
+        ASSERT_LE(bucket.last_position, Timeline::narrow_from) << "none is on both sides";
+        continue;
+      }
+      ++late;
+      ASSERT_LE(bucket.last_position - bucket.first_position, bucket.first_position / Timeline::parts);
+      ASSERT_LE(bucket.last_time_ns - bucket.first_time_ns, bucket.first_time_ns / Timeline::parts);
+    }
+  }
+  EXPECT_LT(late, 3'000U);
+  EXPECT_EQ(10U, stream.timeline(rare).buckets(Timeline::narrow_from, stream.end_position(), 1'000'000).size() - 1)
+      << "each of its late events is a bucket";
+}
+
+TEST(Timeline, the_place_of_the_most_is_that_of_the_first_such_event) {
+  const Stream stream = read(random_blocks(6'000));
+  const std::vector<Figures> figures = figures_of(stream);
+  for (const std::size_t wanted : {1U, 10U, 1000U})
+    for (const TimelineBucket& bucket : stream.timeline(1).buckets(0, 6'000, wanted)) {
+      EXPECT_EQ(bucket.most.in_use, figures[bucket.most_position].in_use);
+      for (std::uint64_t at = bucket.first_position; at < bucket.most_position; ++at)
+        ASSERT_LT(figures[at].in_use, bucket.most.in_use);
+    }
+}
+
+TEST(UseAtMarks, is_that_before_the_marker_of_every_heap) {
+  RandomSource source(7);
+  std::vector<std::uint64_t> marks;
+  Stream stream;
+  std::size_t next = 0;
+  for (int i = 0; i < 6000; ++i) {
+    source.step();
+    if (source.pick(20) == 0) {
+      wire::MarkerRecord mark;
+      mark.name = source.writer.define_string("step");
+      marks.push_back(source.writer.next_event());
+      source.writer.add(mark, ++source.time_ns);
+    }
+    if (source.pick(150) == 0) source.writer.flush();
+  }
+  source.writer.flush();
+  for (; next < source.blocks.size(); ++next) ASSERT_EQ(std::nullopt, stream.append(source.blocks[next]));
+  const Stream version = stream.version();
+  std::size_t above_zero = 0;
+  for (const std::uint64_t mark : marks) {
+    const StreamState state = stream.state_at(mark);
+    for (std::uint32_t heap = 1; heap < stream.definitions().heaps().size(); ++heap) {
+      ASSERT_EQ(state.in_use_bytes(heap), version.in_use_at_mark(heap, mark)) << mark << ", heap " << heap;
+      above_zero += state.in_use_bytes(heap) > 0;
+    }
+  }
+  EXPECT_GT(above_zero, 300U);
 }
 
 }  // namespace

@@ -35,8 +35,10 @@ class RecordingReader {
     if (control_ == nullptr) return true;
     control_->done_bytes += sizeof(block->header) + block->payload.size();
     if (growing_.events() >= next_part_events_ && control_->take_part) {
-      next_part_events_ = growing_.events() * 4;
-      control_->take_part(growing_.version());
+      next_part_events_ = growing_.events() * parts_growth;
+      // The answers about a large part would take as long as the rest of the reading, and take its processor time.
+      const std::uint64_t total = control_->total_bytes;
+      if (total == 0 || control_->done_bytes < total / parts_growth) control_->take_part(growing_.version());
     }
     return true;
   }
@@ -87,6 +89,8 @@ class RecordingReader {
   }
 
  private:
+  static constexpr std::uint64_t parts_growth = 4;
+
   GrowingTrace growing_;
   std::uint64_t max_bytes_, inflated_bytes_ = 0;
   ReadControl* control_;

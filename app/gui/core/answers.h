@@ -139,8 +139,9 @@ struct HeadlineAnswer {
   std::shared_ptr<const Trace> trace;
   HeapKey heap;
   std::string heap_name;
-  std::optional<Diagnosis> failure;  // Without replays.
-  std::size_t number = 0, of = 0;    // As in FailureAnswer.
+  std::shared_ptr<const GatheredFacts> facts;  // Of the failure; a deeper diagnosis begins with them.
+  std::optional<Diagnosis> failure;            // Without replays.
+  std::size_t number = 0, of = 0;              // As in FailureAnswer.
   // Without a failure, at the heap's peak:
   HeapPeak peak;
   std::optional<std::int64_t> peak_since_start_ns;

@@ -164,6 +164,8 @@ void ask_stack(Answering& asking, HeapKey heap) {
   const Context& context = asking.state().context();
   const auto coloring = shown_coloring(asking.state());
   if (!coloring || heap.empty()) return;
+  // The colours of what has been read to its end may be others, and each needs a pass over all events.
+  if (!source->is_part() && asking.answers().color_ranks.pending()) return;
   const std::string where = highlight_filter(context.position);
   const StackQuery query{heap, box_coloring(*coloring, *context.colors), context.colors,
                          where.empty() || can_follow_blocks(*source->trace, where) ? where : std::string()};

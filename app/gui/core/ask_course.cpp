@@ -56,8 +56,8 @@ TimelineEffort effort_of_span(Answering& asking, const Stream& stream) {
     asking.notes().visible.changed_at = Clock::now();
   }
   const StreamPositions positions = positions_of(stream, span.empty() ? whole_span_of(stream) : span);
-  asking.notes().visible.waits_for_rest = !is_exact(TimelineEffort::at_once, positions) &&
-                                          Clock::now() - asking.notes().visible.changed_at < span_rest && !span.empty();
+  asking.notes().visible.waits_for_rest =
+      !is_at_once(positions) && Clock::now() - asking.notes().visible.changed_at < span_rest && !span.empty();
   return asking.notes().visible.waits_for_rest ? TimelineEffort::at_once : TimelineEffort::exact;
 }
 
@@ -88,28 +88,25 @@ Computed<PoolCostsAnswer> pool_costs_at(const std::shared_ptr<const Trace>& trac
   return {std::move(answer), bytes};
 }
 
-// A running job's steps would need another pass with each version; its growth is in the answer bar.
+// Not of a running job, whose lane would move with each version; its growth is in the answer bar.
 void ask_steps(Answering& asking, HeapKey heap) {
   const Source* source = asking.state().source();
   if (source->is_part()) return;
-  asking.ask(&Answers::steps, {source->id, heap}, [trace = source->trace, heap](Work& work) -> Computed<TraceSteps> {
+  asking.ask(&Answers::steps, {source->id, heap}, [trace = source->trace, heap](Work&) -> Computed<TraceSteps> {
     const Stream& stream = trace->streams[heap.stream];
     const Steps found = outermost_steps(stream);
     auto answer = std::make_shared<TraceSteps>();
     answer->trace = trace;
     answer->heap = heap;
-    std::vector<std::uint64_t> events;
-    for (const Step& one : found.begins) events.push_back(one.event);
-    const auto use = in_use_before(stream, heap.heap, events, &work);
-    if (work.cancelled) return Failure(cancelled_error());
-    for (std::size_t i = 0; i < events.size(); ++i) {
+    const auto use = in_use_at(stream, heap.heap, found.begins);
+    for (std::size_t i = 0; i < use.size(); ++i) {
       const Step& one = found.begins[i];
       const std::int64_t at =
           stream.has_times() ? stream.since_start_ns(one.time_ns) : static_cast<std::int64_t>(one.event);
       answer->steps.push_back({one.event, at, one.name, use[i]});
     }
     constexpr std::size_t at_start = 1, least_steps = 3;
-    for (std::size_t i = at_start; events.size() > least_steps && i < events.size(); ++i)
+    for (std::size_t i = at_start; use.size() > least_steps && i < use.size(); ++i)
       answer->leaves_something |= answer->growth_of(i).value_or(0) != 0;
     const std::size_t bytes = sizeof(TraceSteps) + answer->steps.size() * sizeof(TraceStep);
     return {std::move(answer), bytes};
@@ -185,7 +182,8 @@ void ask_timeline(Answering& asking) {
                  return {std::move(timeline), bytes};
                });
   };
-  ask_columns(&Answers::timeline, *source, heap, {}, timeline_columns, TimelineEffort::quick);
+  ask_columns(&Answers::timeline, *source, heap, {}, timeline_columns,
+              source->is_part() ? TimelineEffort::at_once : TimelineEffort::exact);
   // While a file is being read, each new part would need another pass over all events.
   const TimelineEffort effort =
       source->is_part() ? TimelineEffort::at_once : effort_of_span(asking, source->trace->streams[heap.stream]);
@@ -336,8 +334,15 @@ void ask_failure(Answering& asking) {
   if (heap.empty()) return;
   const auto found = find_failure(source->trace->streams[heap.stream], heap.heap, moment->position(heap));
   if (!found) return asking.forget(&Answers::failure);
+  // The answer bar is about the same failure in most cases, and comes first.
+  const Answer<HeadlineAnswer>& headline = asking.answers().headline;
+  if (headline.pending() && headline.key.source == source->id) return;
+  std::shared_ptr<const GatheredFacts> known;
+  if (headline.value && headline.value->trace == source->trace && headline.value->facts &&
+      headline.value->facts->diagnosis.stream == heap.stream && headline.value->facts->diagnosis.index == *found)
+    known = headline.value->facts;
   asking.ask(&Answers::failure, {source->id, FailureOptions{heap, *found}},
-             [trace = source->trace, heap, found = *found](Work& work) -> Computed<FailureAnswer> {
+             [trace = source->trace, heap, found = *found, known](Work& work) -> Computed<FailureAnswer> {
                const Stream& stream = trace->streams[heap.stream];
                auto answer = std::make_shared<FailureAnswer>();
                answer->trace = trace;
@@ -345,7 +350,8 @@ void ask_failure(Answering& asking) {
                const FailureNumber number = number_of_failure(stream, found);
                answer->number = number.number;
                answer->of = number.of;
-               const Diagnosis diagnosis = diagnose(*trace, {heap.stream, found}, Depth::full, &work);
+               const Diagnosis diagnosis = known ? conclude(*trace, *known, Depth::full, &work)
+                                                 : diagnose(*trace, {heap.stream, found}, Depth::full, &work);
                answer->event = diagnosis.facts.event;
                answer->requested_bytes = diagnosis.facts.requested_bytes;
                answer->log_line = diagnosis.facts.log_line;

@@ -89,29 +89,30 @@ void ask_headline(Answering& asking) {
       events < asking.notes().answered_events.headline + asking.notes().answered_events.headline / 4)
     return;
   asking.notes().answered_events.headline = events;
-  asking.ask(
-      &Answers::headline, {source->id, HeadlineOptions{subject.heap, subject.failure}},
-      [trace = source->trace, subject](Work& work) -> Computed<HeadlineAnswer> {
-        auto answer = std::make_shared<HeadlineAnswer>();
-        answer->trace = trace;
-        answer->heap = subject.heap;
-        answer->heap_name = name_of_heap(*trace, subject.heap);
-        if (subject.failure) {
-          const FailureNumber number = number_of_failure(trace->streams[subject.heap.stream], *subject.failure);
-          answer->number = number.number;
-          answer->of = number.of;
-          answer->failure = diagnose(*trace, {subject.heap.stream, *subject.failure}, Depth::without_replays, &work);
-          const auto at = find_moment(*trace, subject.heap.stream, answer->failure->facts.event);
-          if (at) answer->largest_name = find_largest_name(*trace, compute_states(*trace, *at), subject.heap);
-        } else {
-          describe_peak(*trace, *answer);
-        }
-        if (work.cancelled) return Failure(cancelled_error());
-        if (const Growth* growth = answer->growth(); growth != nullptr && !growth->survivors.empty())
-          answer->grows_by =
-              find_line(trace->streams[subject.heap.stream].definitions(), growth->survivors.front().name);
-        return {std::move(answer), 65'536};
-      });
+  asking.ask(&Answers::headline, {source->id, HeadlineOptions{subject.heap, subject.failure}},
+             [trace = source->trace, subject](Work& work) -> Computed<HeadlineAnswer> {
+               auto answer = std::make_shared<HeadlineAnswer>();
+               answer->trace = trace;
+               answer->heap = subject.heap;
+               answer->heap_name = name_of_heap(*trace, subject.heap);
+               if (subject.failure) {
+                 const FailureNumber number = number_of_failure(trace->streams[subject.heap.stream], *subject.failure);
+                 answer->number = number.number;
+                 answer->of = number.of;
+                 answer->facts = std::make_shared<const GatheredFacts>(
+                     gather_facts(*trace, {subject.heap.stream, *subject.failure}));
+                 answer->failure = conclude(*trace, *answer->facts, Depth::without_replays, &work);
+                 const auto at = find_moment(*trace, subject.heap.stream, answer->failure->facts.event);
+                 if (at) answer->largest_name = find_largest_name(*trace, compute_states(*trace, *at), subject.heap);
+               } else {
+                 describe_peak(*trace, *answer);
+               }
+               if (work.cancelled) return Failure(cancelled_error());
+               if (const Growth* growth = answer->growth(); growth != nullptr && !growth->survivors.empty())
+                 answer->grows_by =
+                     find_line(trace->streams[subject.heap.stream].definitions(), growth->survivors.front().name);
+               return {std::move(answer), 65'536};
+             });
 }
 
 }  // namespace hbmscope::gui

@@ -115,6 +115,11 @@ bool follow_end(AppState& state) {
   ContextNotes& notes = state.context().notes;
   ViewPosition& position = state.context().position;
   const auto whole = whole_of_running(state);
+  // A held time stands still, and so does a picture of all that there was until then.
+  if (whole && !position.is_at_end() && position.span.empty()) {
+    position.span = *whole;
+    return true;
+  }
   if (!whole || !notes.follows_end || !position.is_at_end()) return false;
   const std::int64_t length = notes.followed_length.value_or(minute_ns);
   const bool shows_all = length == 0 || length >= whole->end;

@@ -84,6 +84,7 @@ class StackBlocks::Walk {
 
   bool run(PassControl* control) {
     StreamState state = stream_.state_at(positions_.front());
+    state.forget_regions();
     if (control != nullptr) control->total_events = positions_.back() - positions_.front();
     GroupWalk<LargeBlocks, Walk> walk(stream_, made_.query_.course->query().heap.heap, large_, *this);
     const bool is_complete = walk.run(state, positions_.back(), [control](std::uint64_t events) {

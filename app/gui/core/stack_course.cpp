@@ -29,6 +29,7 @@ class StackCourse::Walk {
 
   bool run(const Stream& stream, std::uint64_t begin, std::uint64_t end, PassControl* control) {
     StreamState state = stream.state_at(begin);
+    state.forget_regions();
     GroupWalk<LitShades, Walk> walk(stream, course_.query_.heap.heap, groups_, *this);
     return walk.run(state, end, [control](std::uint64_t events) {
       if (control == nullptr) return true;

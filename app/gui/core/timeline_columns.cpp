@@ -16,8 +16,9 @@
 namespace hbmscope::gui {
 namespace {
 
-// Replaying costs about 50 ns per event: a fifth of a second, outside the frame.
-constexpr std::uint64_t quick_events_max = 4'000'000, at_once_events_max = 50'000;
+// Replaying costs 50 to 500 ns per event, depending on how many blocks are live. Above the first number, buckets take
+// its place where they are narrow.
+constexpr std::uint64_t replayed_events_max = 4'000'000, at_once_events_max = 50'000;
 // Zooming in further shows nothing more.
 constexpr std::int64_t shortest_span_ns = 100, shortest_span_events = 8;
 
@@ -55,69 +56,131 @@ class Columns {
   Course<TimelineColumn> course_;
 };
 
-bool take_events(const Stream& stream, StreamPositions positions, TimelineColumns& timeline, std::size_t count,
-                 const std::atomic<bool>& cancelled) {
-  const std::uint32_t heap = timeline.heap.heap;
-  StreamState state = stream.state_at(positions.begin);
-  Columns columns(timeline, count, column_from(state, heap, positions.begin));
-  HeapCourses others(timeline, count, state);
-  const bool is_whole = pass_over_states_from(
-      stream, state, positions.end, [&](std::uint64_t) { return !cancelled; },
-      [&](const StreamState& now, std::uint64_t position, std::int64_t time_ns, std::uint32_t changed) {
-        const std::size_t column = timeline.column_of(timeline.share_of(position, time_ns), count);
-        others.add(now, changed, column);
-        if (changed != heap || heap == 0) return columns.add_position(position, column);
-        const TimelineColumn figures = column_from(now, heap, position);
-        columns.add(figures, figures, column);
-      });
-  columns.add_position(positions.end, count - 1);
-  others.finish();
-  return is_whole;
-}
-
 TimelineColumn column_from(const TimelineBucket& bucket) {
   TimelineColumn range{{bucket.least.in_use, bucket.most.in_use},
                        {bucket.least.requested, bucket.most.requested},
                        {bucket.least.pool, bucket.most.pool},
                        {bucket.least.largest_free, bucket.most.largest_free},
                        {},
-                       bucket.first_position,
-                       bucket.first_position,
+                       bucket.last_position,
+                       bucket.most_position,
                        bucket.is_inexact};
   if (bucket.has_fragmentation())
     range.fragmentation = {bucket.least.external_fragmentation, bucket.most.external_fragmentation};
   return range;
 }
-TimelineColumn last_of(const TimelineBucket& bucket) {
+TimelineBucket only_last_of(const TimelineBucket& bucket) {
   TimelineBucket last = bucket;
   last.least = last.most = bucket.last;
-  return column_from(last);
+  last.most_position = bucket.last_position;
+  return last;
 }
 
-void take_buckets(const Stream& stream, StreamPositions positions, TimelineColumns& timeline, std::size_t count) {
-  const std::vector<TimelineBucket> buckets =
-      stream.timeline(timeline.heap.heap).buckets(positions.begin, positions.end, count * 4);
-  if (buckets.empty()) {
-    timeline.columns.resize(count);
-    return;
-  }
-  Columns columns(timeline, count, column_from(buckets.front()));
-  for (std::size_t i = 0; i < buckets.size(); ++i) {
-    const TimelineBucket& bucket = buckets[i];
-    const bool is_last = i + 1 == buckets.size();
-    const std::uint64_t end = is_last ? positions.end : buckets[i + 1].first_position;
-    const std::int64_t end_time = is_last ? stream.last_time_ns() : buckets[i + 1].first_time_ns;
-    const std::size_t first = timeline.column_of(timeline.share_of(bucket.first_position, bucket.first_time_ns), count);
-    const std::size_t last = std::max(first, timeline.column_of(timeline.share_of(end, end_time), count));
-    // The place of the extremes within the bucket is unknown, so all its columns get them.
-    for (std::size_t column = first; column <= last; ++column) {
-      TimelineColumn range = column_from(bucket);
-      range.position = range.most_position = column == last ? end : bucket.first_position;
-      columns.add(range, last_of(bucket), column);
-    }
-  }
-  columns.finish();
+Band band_of(const StreamState& state, std::uint32_t heap) {
+  const std::uint64_t bytes = state.in_use_bytes(heap);
+  return {bytes, bytes};
 }
+Band band_of(const TimelineBucket& bucket) {
+  return {bucket.least.in_use, bucket.most.in_use};
+}
+
+struct HeapBucket {
+  std::uint32_t heap = 0;
+  TimelineBucket bucket;
+};
+
+// Adds the events of a span to the columns of the shown heap and of the others, in order.
+class Filling {
+ public:
+  Filling(const Stream& stream, TimelineColumns& timeline, std::size_t count)
+      : stream_(stream), timeline_(timeline), count_(count), heap_(timeline.heap.heap) {}
+
+  // Replays the first ones, up to the position `replayed_to`; the others are in buckets. False if cancelled.
+  bool take(StreamPositions positions, std::uint64_t replayed_to, const std::atomic<bool>& cancelled) {
+    StreamState state = stream_.state_at(positions.begin);
+    Columns columns(timeline_, count_, column_from(state, heap_, positions.begin));
+    HeapCourses others(timeline_, count_, [&](std::uint32_t heap) { return band_of(state, heap); });
+    const bool is_whole = pass_over_states_from(
+        stream_, state, replayed_to, [&](std::uint64_t) { return !cancelled; },
+        [&](const StreamState& now, std::uint64_t position, std::int64_t time_ns, std::uint32_t changed) {
+          const std::size_t column = column_of(position, time_ns);
+          others.add(changed, band_of(now, changed), band_of(now, changed), column);
+          if (changed != heap_ || heap_ == 0) return columns.add_position(position, column);
+          const TimelineColumn figures = column_from(now, heap_, position);
+          columns.add(figures, figures, column);
+        });
+    for (const HeapBucket& one : buckets_in({replayed_to, positions.end}, all_buckets)) add(one, columns, others);
+    columns.add_position(positions.end, count_ - 1);
+    others.finish();
+    return is_whole;
+  }
+
+  // Nothing is replayed, and at most a few buckets for each column are looked at. Wide ones say only what the extremes
+  // in their columns may be.
+  void take_at_once(StreamPositions positions) {
+    const auto first_of = [&](std::uint32_t heap) {
+      const auto all = stream_.timeline(heap).buckets(positions.begin, positions.begin, all_buckets);
+      if (all.empty() || all[0].first_position > positions.begin) return TimelineBucket();
+      return all[0].last_position > positions.begin ? all[0] : only_last_of(all[0]);
+    };
+    Columns columns(timeline_, count_, column_from(first_of(heap_)));
+    HeapCourses others(timeline_, count_, [&](std::uint32_t heap) { return band_of(first_of(heap)); });
+    for (const HeapBucket& one : buckets_in(positions, count_ * 4)) add(one, columns, others);
+    columns.finish();
+    others.finish();
+  }
+
+  // Whether each of the finest buckets lies in one column or next to it.
+  bool are_buckets_narrow(StreamPositions positions) const {
+    constexpr std::size_t columns_max = 2;
+    const std::vector<HeapBucket> all = buckets_in(positions, all_buckets);
+    return std::all_of(all.begin(), all.end(), [&](const HeapBucket& one) {
+      return column_of(one.bucket.last_position, one.bucket.last_time_ns) <=
+             column_of(one.bucket.first_position, one.bucket.first_time_ns) + columns_max;
+    });
+  }
+
+ private:
+  static constexpr std::size_t all_buckets = ~std::size_t{0} / 2;
+
+  std::size_t column_of(std::uint64_t position, std::int64_t time_ns) const {
+    return timeline_.column_of(timeline_.share_of(position, time_ns), count_);
+  }
+  // With events after positions.begin; in the order of their last ones.
+  std::vector<HeapBucket> buckets_in(StreamPositions positions, std::size_t wanted) const {
+    std::vector<HeapBucket> all;
+    if (positions.begin >= positions.end) return all;
+    const auto add_heap = [&](std::uint32_t heap) {
+      for (const TimelineBucket& bucket : stream_.timeline(heap).buckets(positions.begin, positions.end, wanted))
+        if (bucket.last_position > positions.begin) all.push_back({heap, bucket});
+    };
+    add_heap(heap_);
+    for (const TimelineHeap& heap : timeline_.heaps) add_heap(heap.heap);
+    std::stable_sort(all.begin(), all.end(), [](const HeapBucket& a, const HeapBucket& b) {
+      return a.bucket.last_position < b.bucket.last_position;
+    });
+    return all;
+  }
+  // The places of the extremes within a bucket are unknown, so all its columns get them.
+  void add(const HeapBucket& one, Columns& columns, HeapCourses& others) const {
+    const TimelineBucket& bucket = one.bucket;
+    const std::size_t first = column_of(bucket.first_position, bucket.first_time_ns),
+                      last = std::max(first, column_of(bucket.last_position, bucket.last_time_ns));
+    const TimelineBucket after = only_last_of(bucket);
+    for (std::size_t column = first; column <= last; ++column) {
+      if (one.heap == heap_)
+        columns.add(column_from(bucket), column_from(after), column);
+      else
+        others.add(one.heap, band_of(bucket), band_of(after), column);
+    }
+    if (one.heap != heap_) columns.add_position(bucket.last_position, last);
+  }
+
+  const Stream& stream_;
+  TimelineColumns& timeline_;
+  std::size_t count_;
+  std::uint32_t heap_;
+};
 
 // Keeps only the largest failed request of each column: a job that catches its failures may have a million.
 void add_failure(const TimelineMark& failure, std::size_t columns, std::vector<TimelineMark>& failures) {
@@ -234,10 +297,8 @@ StreamPositions positions_of(const Stream& stream, TimelineSpan span) {
           stream.position_of_time(stream.zero_ns() + span.end)};
 }
 
-bool is_exact(TimelineEffort effort, StreamPositions positions) {
-  const std::uint64_t events = positions.end - positions.begin;
-  return effort == TimelineEffort::exact ||
-         events <= (effort == TimelineEffort::quick ? quick_events_max : at_once_events_max);
+bool is_at_once(StreamPositions positions) {
+  return positions.end - positions.begin <= at_once_events_max;
 }
 
 std::optional<TimelineColumns> compute_timeline_columns(const Stream& stream, HeapKey heap, TimelineSpan span,
@@ -261,12 +322,16 @@ std::optional<TimelineColumns> compute_timeline_columns(const Stream& stream, He
   timeline.begin_position = positions.begin;
   count = std::max<std::size_t>(1, count);
   add_heaps(stream, timeline);
-  if (is_exact(effort, positions)) {
-    if (!take_events(stream, positions, timeline, count, cancelled)) return std::nullopt;
-  } else {
-    take_buckets(stream, positions, timeline, count);
-    take_heap_buckets(stream, positions, count, timeline);
+  Filling filling(stream, timeline, count);
+  std::uint64_t replayed_to = positions.end;
+  if (positions.end - positions.begin > replayed_events_max) {
+    const std::uint64_t narrow_from = std::max(positions.begin, Timeline::narrow_from);
+    if (filling.are_buckets_narrow({narrow_from, positions.end})) replayed_to = narrow_from;
   }
+  if (effort == TimelineEffort::at_once && !is_at_once(positions))
+    filling.take_at_once(positions);
+  else if (!filling.take(positions, replayed_to, cancelled))
+    return std::nullopt;
   for (const TimelineColumn& column : timeline.columns) {
     timeline.in_use_most = std::max(timeline.in_use_most, column.in_use.most);
     timeline.pool_most = std::max(timeline.pool_most, column.pool.most);

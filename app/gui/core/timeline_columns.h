@@ -134,10 +134,11 @@ struct TimelineColumns {
   std::string text_at(double share) const;  // "1.204 s", "event 4,711"
 };
 
-// How many events may be replayed for exact columns; longer spans use the stream's own timeline.
-enum class TimelineEffort : std::uint8_t { at_once, quick, exact };
-// `positions`: the events of the span.
-bool is_exact(TimelineEffort effort, StreamPositions positions);
+// At once: longer spans use the stream's own timeline, so that a column may have the extremes of its neighbours. Exact:
+// in very long streams a column may have those of the next two.
+enum class TimelineEffort : std::uint8_t { at_once, exact };
+// Whether both are the same; `positions`: the events of the span.
+bool is_at_once(StreamPositions positions);
 
 // Nothing if `cancelled` became true.
 std::optional<TimelineColumns> compute_timeline_columns(const Stream& stream, HeapKey heap, TimelineSpan span,

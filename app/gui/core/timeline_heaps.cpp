@@ -13,11 +13,6 @@ namespace {
 constexpr std::uint64_t least_shown_bytes = 4096;
 constexpr std::size_t no_course = ~std::size_t{0};
 
-Band in_use_of(const StreamState& state, std::uint32_t heap) {
-  const std::uint64_t bytes = state.in_use_bytes(heap);
-  return {bytes, bytes};
-}
-
 // Adds the device to names that several heaps share.
 void make_names_unique(const Stream& stream, std::vector<TimelineHeap>& heaps) {
   const auto name_of = [&](const TimelineHeap& heap) { return name_of_heap(stream.definitions().heap(heap.heap)); };
@@ -62,41 +57,17 @@ void add_heaps(const Stream& stream, TimelineColumns& timeline) {
   make_names_unique(stream, timeline.heaps);
 }
 
-void take_heap_buckets(const Stream& stream, StreamPositions positions, std::size_t count, TimelineColumns& timeline) {
-  const auto column_of = [&](std::uint64_t position, std::int64_t time_ns) {
-    return timeline.column_of(timeline.share_of(position, time_ns), count);
-  };
-  for (TimelineHeap& heap : timeline.heaps) {
-    const std::vector<TimelineBucket> buckets =
-        stream.timeline(heap.heap).buckets(positions.begin, positions.end, count * 4);
-    const bool was_there = !buckets.empty() && buckets[0].first_position <= positions.begin;
-    Course<Band> course(heap.columns, count,
-                        was_there ? Band{buckets[0].least.in_use, buckets[0].most.in_use} : Band{});
-    for (std::size_t i = 0; i < buckets.size(); ++i) {
-      const TimelineBucket& bucket = buckets[i];
-      const bool is_last = i + 1 == buckets.size();
-      const std::size_t first = column_of(bucket.first_position, bucket.first_time_ns);
-      const std::size_t last = is_last ? column_of(positions.end, stream.last_time_ns())
-                                       : column_of(buckets[i + 1].first_position, buckets[i + 1].first_time_ns);
-      for (std::size_t column = first; column <= std::max(first, last); ++column)
-        course.add({bucket.least.in_use, bucket.most.in_use}, {bucket.last.in_use, bucket.last.in_use}, column);
-    }
-    course.finish();
-  }
-}
-
-HeapCourses::HeapCourses(TimelineColumns& timeline, std::size_t count, const StreamState& first) {
+HeapCourses::HeapCourses(TimelineColumns& timeline, std::size_t count,
+                         const std::function<Band(std::uint32_t)>& first_of) {
   for (TimelineHeap& heap : timeline.heaps) {
     if (course_of_.size() <= heap.heap) course_of_.resize(heap.heap + 1, no_course);
     course_of_[heap.heap] = courses_.size();
-    courses_.emplace_back(heap.columns, count, in_use_of(first, heap.heap));
+    courses_.emplace_back(heap.columns, count, first_of(heap.heap));
   }
 }
 
-void HeapCourses::add(const StreamState& now, std::uint32_t changed, std::size_t column) {
-  if (changed >= course_of_.size() || course_of_[changed] == no_course) return;
-  const Band band = in_use_of(now, changed);
-  courses_[course_of_[changed]].add(band, band, column);
+void HeapCourses::add(std::uint32_t heap, Band range, Band last, std::size_t column) {
+  if (heap < course_of_.size() && course_of_[heap] != no_course) courses_[course_of_[heap]].add(range, last, column);
 }
 
 void HeapCourses::finish() {

@@ -2,6 +2,8 @@
 // other devices.
 #pragma once
 
+#include <functional>
+
 #include "app/gui/core/course.h"
 #include "app/gui/core/timeline_columns.h"
 
@@ -13,14 +15,12 @@ inline constexpr std::size_t timeline_heaps_max = 8;  // The rest is left out an
 // ever held anything: other kinds of memory first (VMEM for an HBM timeline), then by device, the host's last.
 void add_heaps(const Stream& stream, TimelineColumns& timeline);
 
-// Fills their columns from the stream's own timeline. A bucket's extremes go into all columns that it covers.
-void take_heap_buckets(const Stream& stream, StreamPositions positions, std::size_t count, TimelineColumns& timeline);
-
-// Adds the bytes in use after each event, one event at a time.
+// Fills their columns.
 class HeapCourses {
  public:
-  HeapCourses(TimelineColumns& timeline, std::size_t count, const StreamState& first);
-  void add(const StreamState& now, std::uint32_t changed, std::size_t column);
+  // first_of(heap id): its bytes in use at the start of the columns.
+  HeapCourses(TimelineColumns& timeline, std::size_t count, const std::function<Band(std::uint32_t)>& first_of);
+  void add(std::uint32_t heap, Band range, Band last, std::size_t column);
   void finish();
 
  private:

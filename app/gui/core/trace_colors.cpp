@@ -78,8 +78,27 @@ class NameWeights {
   std::unordered_map<std::string, Weight> weights_;
 };
 
-// The bytes of one heap's blocks by what their names depend on, so that each name is made once.
-using BytesByKey = std::unordered_map<std::uint32_t, std::uint64_t>;
+// The bytes of one heap's blocks by what their names depend on, so that each name is made once. Keys are most often
+// numbers of stacks, which are dense.
+class BytesByKey {
+ public:
+  std::uint64_t& operator[](std::uint32_t key) {
+    if (key >= dense_max) return others_[key];
+    if (key >= dense_.size()) dense_.resize(std::max<std::size_t>(key + std::size_t{1}, 2 * dense_.size()));
+    return dense_[key];
+  }
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    for (std::uint32_t key = 0; key < dense_.size(); ++key)
+      if (dense_[key] > 0) visit(key, dense_[key]);
+    for (const auto& [key, bytes] : others_) visit(key, bytes);
+  }
+
+ private:
+  static constexpr std::uint32_t dense_max = 1 << 20;
+  std::vector<std::uint64_t> dense_;
+  std::unordered_map<std::uint32_t, std::uint64_t> others_;
+};
 
 struct Weights {
   ByColoring<NameWeights> names;  // What each held at the most, of the times that were looked at.
@@ -149,17 +168,20 @@ class HeapSampler {
       std::copy(now.begin() + first, now.begin() + behind, at_peak_.begin() + first);
     }
     for (std::size_t i = 0; i < now.size(); ++i)
-      for (const auto& [key, bytes] : now[i]) most_[i][key] = std::max(most_[i][key], bytes);
+      now[i].for_each([&](std::uint32_t key, std::uint64_t bytes) {
+        std::uint64_t& most = most_[i][key];
+        most = std::max(most, bytes);
+      });
     return state.slot_count();
   }
   void add_to(ByColoring<NameWeights>& sums, const std::vector<BytesByKey>& all) const {
     for (std::size_t i = 0; i < all.size(); ++i) {
       const Coloring& row = *rows_[i % rows_.size()];
-      for (const auto& [key, bytes] : all[i]) {
+      all[i].for_each([&](std::uint32_t key, std::uint64_t bytes) {
         Weight weight;
         weight.add(bytes, heaps_[i / rows_.size()].is_main);
         sums[row.kind].add(row.names->name_of(stream_.definitions(), key), weight);
-      }
+      });
     }
   }
   // What the automatic coloring depends on.

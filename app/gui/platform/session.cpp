@@ -130,6 +130,7 @@ class Session::Impl {
       app_->commands().push(command::say, writing_.get());
     changed |= ImGui::GetCurrentContext()->InputEventsQueue.Size > 0 || !app_->commands().empty();
     by_user_ = changed;
+    if (by_user_) last_by_user_ = FramePacer::Clock::now();
     changed |= app_->update();
     follow_system_theme();
     if (!changed) return false;
@@ -234,6 +235,7 @@ class Session::Impl {
   std::unique_ptr<App> app_;
   std::string title_;
   bool by_user_ = true;  // The last update had input, or a command of the user.
+  FramePacer::Clock::time_point last_by_user_;
   bool redraw_ = true;
   std::uint64_t drawn_pixels_ = 0;  // By the last frame.
   std::optional<std::chrono::steady_clock::time_point> layout_due_;
@@ -275,13 +277,15 @@ bool Session::update() {
 bool Session::is_renewal() const {
   const AppState& state = impl_->app_->state();
   if (impl_->by_user_) return false;
-  bool is_live = false;
+  // Somebody who waits for a large file isn't helped by twenty pictures a second, which a processor draws at the
+  // expense of the answers.
+  bool is_renewal = impl_->app_->busy() && FramePacer::Clock::now() - impl_->last_by_user_ > FramePacer::afterglow;
   for (const Context& context : state.contexts) {
     if (context.is_playing) return false;
     const Source* source = state.find_source(context.position.source);
-    is_live |= source != nullptr && source->live.has_value();
+    is_renewal |= source != nullptr && source->live.has_value();
   }
-  return is_live;
+  return is_renewal;
 }
 void Session::draw() {
   impl_->draw();

@@ -37,7 +37,8 @@ class Session {
   void wait(std::optional<std::chrono::steady_clock::duration> time);
   // Applies commands and finished work. True if there is something new to draw: a result, input or a new size.
   bool update();
-  // After an update that changed something: whether only a running job did, without the user.
+  // After an update that changed something: whether only a running job did, or one of several answers that are being
+  // computed, without the user.
   bool is_renewal() const;
   void draw();  // Draws the changes since the last frame.
   // For tests: the number of pixels drawn by the last draw(), and a way to make the next one draw all of them.

@@ -116,10 +116,13 @@ void draw_help(const AppState& state, HelpState& help, CommandQueue& commands) {
   ImGui::PushStyleColor(ImGuiCol_WindowBg, ImGui::GetStyle().Colors[ImGuiCol_PopupBg]);
   bool open = true;
   if (ImGui::Begin("Help", &open, ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings)) {
-    ImGui::SetNextItemWidth(-1);
-    text_field("##narrow", "Search", help.narrowed_to);
     const bool is_asked = help.page_seen != state.window.help_serial;
     help.page_seen = state.window.help_serial;
+    ImGui::SetNextItemWidth(-1);
+    if (is_asked || ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+    text_field("##narrow", "Search", help.narrowed_to);
+    if (ImGui::IsWindowFocused() && ImGui::GetIO().WantTextInput && ImGui::IsKeyPressed(ImGuiKey_Escape, false))
+      commands.push(CommandId::escape);
     const auto page = [&](const char* label, WindowState::HelpPage kind, const auto& draw) {
       const bool comes_forward = is_asked && state.window.help_page == kind;
       if (!ImGui::BeginTabItem(label, nullptr, comes_forward ? ImGuiTabItemFlags_SetSelected : 0)) return;

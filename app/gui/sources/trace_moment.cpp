@@ -29,7 +29,10 @@ std::optional<HeapKey> parse_heap_key(std::string_view text) {
 const FailureEvent* TraceMoment::failure(HeapKey key) const {
   const auto& failures = stream(key).failures();
   const std::size_t count = failures_until(stream(key), position(key));
-  return count > 0 && failures[count - 1].event == position(key) ? &failures[count - 1] : nullptr;
+  if (count == 0 || failures[count - 1].event != position(key)) return nullptr;
+  const FailureEvent& next = failures[count - 1];
+  const bool is_earlier = moment.since_start_ns && *moment.since_start_ns < stream(key).since_start_ns(next.time_ns);
+  return is_earlier ? nullptr : &next;
 }
 
 std::int64_t TraceMoment::time_ns(HeapKey key) const {

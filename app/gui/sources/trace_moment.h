@@ -25,7 +25,8 @@ struct TraceMoment {
   const HeapState& heap(HeapKey key) const { return states[key.stream].heap(key.heap); }
   const Stream& stream(HeapKey key) const { return trace->streams[key.stream]; }
   std::uint64_t position(HeapKey key) const { return moment.positions[key.stream]; }
-  // Just before a request of the heap's stream that failed. Null if the next event is none.
+  // Just before a request of the heap's stream that failed. Null if the next event is none,
+  // or if the instant is known and earlier: nothing may have happened for seconds before it.
   const FailureEvent* failure(HeapKey key) const;
   // On the clock of the heap's stream: the instant, if it is known, that of the failure, if it is just before one, else
   // the time of the stream's last event before it.

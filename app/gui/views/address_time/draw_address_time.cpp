@@ -328,7 +328,7 @@ void draw_address_time(const AppState& state, AddressTimeState& view, CommandQue
   draw_time_axis(draw, state, picture, *whole, to.y);
   const auto moment = drawn_moment(state);
   if (moment && moment->trace == state.source()->trace)
-    draw_moment_line(draw, look, picture, axis_of_cursor(state, *moment, *whole), 0);
+    draw_moment_line(draw, look, picture, axis_of_moment(*moment, *whole), 0);
   ImGui::SetCursorScreenPos(from);
   ImGui::InvisibleButton("picture", {static_cast<float>(width), static_cast<float>(height)},
                          ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonMiddle);

@@ -119,14 +119,16 @@ float lines_of(const JobRow& job) {
 }
 
 // The action of the job's button and of Enter.
-void act_on(const JobRow& job, const std::string& host, bool is_asking, CommandQueue& commands) {
-  const std::string there = host.empty() ? "" : host + ":";
-  if (job.observer)
+void act_on(const JobRow& job, const JobsState& jobs, bool is_asking, CommandQueue& commands) {
+  const std::string there = jobs.host.empty() ? "" : jobs.host + ":";
+  if (job.observer) {
     commands.push(command::open_paths, {fmt::format("live:{}{}", there, *job.observer)});
-  else if (job.can_be_attached())
+    if (jobs.is_open) commands.push(CommandId::show_jobs);  // Closes it over the job that opens.
+  } else if (job.can_be_attached()) {
     commands.push(is_asking ? command::attach_to : command::ask_to_attach, {job.process});
-  else if (job.has_totals_alone())
+  } else if (job.has_totals_alone()) {
     commands.push(command::attach_totals, {job.process});
+  }
 }
 
 void draw_job(const JobsState& jobs, const JobListing& listing, const JobRow& job, bool is_chosen, bool is_asked,
@@ -144,7 +146,7 @@ void draw_job(const JobsState& jobs, const JobListing& listing, const JobRow& jo
   const float button = has_button ? ImGui::CalcTextSize(label).x + 3 * ImGui::GetStyle().FramePadding.x : 0;
   if (has_button) {
     ImGui::SetCursorPos({corner.x + width - button, corner.y + look.px(6)});
-    if (ImGui::Button(label)) act_on(job, jobs.host, false, commands);
+    if (ImGui::Button(label)) act_on(job, jobs, false, commands);
     if (job.has_totals_alone()) tooltip(totals_words);
   }
   ImGui::SetCursorPos({corner.x + look.px(6), corner.y + look.px(4)});
@@ -230,7 +232,7 @@ void draw_rows(const AppState& state, const JobListing& listing, bool has_keys, 
       commands.push(command::choose_job, {rows[std::min(at + 1, rows.size() - 1)]->process});
     if (ImGui::IsKeyPressed(ImGuiKey_UpArrow))
       commands.push(command::choose_job, {rows[at == 0 ? 0 : at - 1]->process});
-    if (ImGui::IsKeyPressed(ImGuiKey_Enter, false)) act_on(*rows[at], jobs.host, is_asking, commands);
+    if (ImGui::IsKeyPressed(ImGuiKey_Enter, false)) act_on(*rows[at], jobs, is_asking, commands);
   }
   // Arrow keys and Enter belong to the list, so ImGui's own navigation is off.
   if (has_keys) ImGui::BeginChild("rows", {0, 0}, ImGuiChildFlags_None, ImGuiWindowFlags_NoNav);

@@ -167,7 +167,7 @@ void draw_picture(const TimelineFrame& frame, std::optional<Shade> lit, float sc
   const auto& pinned = frame.state.answers().pinned;
   if (pinned.value && pinned.value->trace == moment->trace)
     draw_pin_line(draw, frame.look, frame.picture, axis_of_moment(*pinned.value, frame.whole), scrubber);
-  const double now = axis_of_cursor(frame.state, *moment, frame.whole);
+  const double now = axis_of_moment(*moment, frame.whole);
   const auto& address = frame.state.position().address;
   if (blocks && address && now >= frame.picture.begin && now <= frame.picture.end) {
     const int pixel = frame.pixel_of(frame.picture.x_of_axis(now));

@@ -30,6 +30,7 @@ void draw_band_words(const TimelineFrame& frame, int pixel) {
   const float y = ImGui::GetIO().MousePos.y;
   const auto say = [&](const Lane& lane, const StackedBands* bands) {
     if (bands == nullptr || !lane.holds(y)) return;
+    if (pixel >= bands->known_pixels()) return text("What holds it here is still being computed.");
     const auto shade = bands->shade_at(pixel, lane.value_at(y));
     if (!shade) return;
     const Composition& column = bands->pixels()[static_cast<std::size_t>(pixel)];

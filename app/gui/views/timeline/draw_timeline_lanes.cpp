@@ -267,13 +267,13 @@ void draw_overlay(PixelCanvas& draw, const Look& look, const TimelinePicture& pi
 
 void draw_memory(PixelCanvas& draw, const Look& look, const TimelinePicture& picture, const MemoryBands& known) {
   draw.AddRectFilled(picture.memory.from, picture.memory.to, look.role(Role::free));
+  if (known.bands == nullptr || known.bands->known_pixels() < picture.width)
+    draw_area(draw, picture, picture.memory, &TimelineColumn::in_use, look.role(Role::several),
+              look.role(Role::several, 0.45F));
   if (known.bands != nullptr) {
     draw_bands(draw, look, picture.memory, *known.bands, known.lit);
     if (known.blocks != nullptr) draw_block_edges(draw, look, picture, *known.bands, *known.blocks);
     draw_least(draw, look, picture);
-  } else {
-    draw_area(draw, picture, picture.memory, &TimelineColumn::in_use, look.role(Role::several),
-              look.role(Role::several, 0.45F));
   }
   if (picture.source.knows_requested) draw_line(draw, picture, &TimelineColumn::requested, look.role(Role::rounding));
   if (has_pool_line(picture)) draw_line(draw, picture, &TimelineColumn::pool, look.role(Role::text, 0.8F));

@@ -221,12 +221,6 @@ double axis_of_moment(const TraceMoment& moment, const TimelineColumns& whole) {
   return whole.axis_at(whole.share_of(moment.position(whole.heap), moment.time_ns(whole.heap)));
 }
 
-double axis_of_cursor(const AppState& state, const TraceMoment& moment, const TimelineColumns& whole) {
-  const MomentName& at = state.position().at;
-  const bool is_it = at == MomentName(*moment.trace, whole.heap.stream, moment.position(whole.heap), at.clicked_at());
-  return is_it && at.clicked_at() ? static_cast<double>(*at.clicked_at()) : axis_of_moment(moment, whole);
-}
-
 MomentName clicked_moment(const AppState& state, const TimelinePicture& picture, const TimelineColumns& whole,
                           std::uint64_t position, int pixel) {
   const bool is_between =

@@ -86,9 +86,8 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
 // What does not fit in the picture or its overview. Empty if everything fits.
 std::string words_not_drawn(const TimelinePicture& picture, bool has_strip);
 
-// Where a time is on the axis. The current one may have been clicked between two events.
+// Where a time is on the axis.
 double axis_of_moment(const TraceMoment& moment, const TimelineColumns& whole);
-double axis_of_cursor(const AppState& state, const TraceMoment& moment, const TimelineColumns& whole);
 
 // A click in a pixel leads to `position`. Where nothing happens the cursor stays in it, and does not go to the last
 // event before it, which may be far outside the picture.

@@ -13,6 +13,15 @@ bool StackedBands::update(std::shared_ptr<const StackCourse> course, TimelineSpa
   course_ = std::move(course);
   seen_ = seen;
   pixels_ = course_->columns(seen, static_cast<std::size_t>(std::max(1, width)));
+  known_pixels_ = static_cast<int>(pixels_.size());
+  // A running job's bands are always some pixels late, and would flicker at their end.
+  constexpr int unseen_share = 50;
+  const double known = static_cast<double>(course_->span().end - seen.begin) / static_cast<double>(seen.length());
+  if (const int end = static_cast<int>(std::clamp(known, 0.0, 1.0) * known_pixels_) + 1;
+      known_pixels_ - end > known_pixels_ / unseen_share) {
+    std::fill(pixels_.begin() + end, pixels_.end(), Composition());
+    known_pixels_ = end;
+  }
   order_ = course_->query().colors->stack_order(course_->query().coloring);
   return true;
 }

@@ -21,6 +21,8 @@ class StackedBands {
   const StackCourse& course() const { return *course_; }
   TimelineSpan seen() const { return seen_; }
   const std::vector<Composition>& pixels() const { return pixels_; }
+  // The pixels from here on are beyond what the course has come to, as while a file is being read: they have no bands.
+  int known_pixels() const { return known_pixels_; }
   const std::vector<Shade>& order() const { return order_; }  // From the bottom up.
   // The band at a height above the lane's foot, in bytes; nothing above all bands.
   std::optional<Shade> shade_at(int pixel, double bytes) const;
@@ -33,6 +35,7 @@ class StackedBands {
   std::shared_ptr<const StackCourse> course_;
   TimelineSpan seen_;
   std::vector<Composition> pixels_;
+  int known_pixels_ = 0;
   std::vector<Shade> order_;
 };
 
