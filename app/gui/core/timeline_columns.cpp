@@ -291,13 +291,13 @@ std::optional<TimelineColumns> compute_columns_by_requests(const Stream& stream,
   columns.has_times = own.has_times;
   columns.whole = own.whole;
   columns.span = own.span;
-  StreamState state = other.state_at(found->front());
-  Columns course(columns, own.columns.size(), column_from(state, other_heap.heap, found->front()));
+  StreamState state = other.state_at(found->front().position);
+  Columns course(columns, own.columns.size(), column_from(state, other_heap.heap, found->front().position));
   std::size_t column = 0;
   const bool is_done = pass_over_states_from(
-      other, state, found->back(), [&](std::uint64_t) { return control == nullptr || !control->cancelled; },
+      other, state, found->back().position, [&](std::uint64_t) { return control == nullptr || !control->cancelled; },
       [&](const StreamState& now, std::uint64_t position, std::int64_t, std::uint32_t changed) {
-        while (column + 1 < own.columns.size() && (*found)[column + 1] < position) ++column;
+        while (column + 1 < own.columns.size() && (*found)[column + 1].position < position) ++column;
         const TimelineColumn figures = column_from(now, other_heap.heap, position);
         if (changed == other_heap.heap || changed == 0) course.add(figures, figures, column);
       });
