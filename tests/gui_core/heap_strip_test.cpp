@@ -122,7 +122,9 @@ TEST(HeapStrip, fit_shows_all_and_the_address_under_the_pointer_stays) {
   const HeapMapView fit = fit_heap_map(map, 700, 100, MapLayout::strip);
   EXPECT_EQ(1, fit.rows);
   EXPECT_EQ(100, fit.pitch);
-  EXPECT_EQ(strip_pitch_most, fit_heap_map(map, 700, 2000, MapLayout::strip).pitch);
+  EXPECT_EQ(800, fit_heap_map(map, 700, strip_height_in(1200), MapLayout::strip).pitch) << "most of a high room";
+  EXPECT_EQ(480, strip_height_in(600));
+  EXPECT_EQ(350, strip_height_in(350)) << "and all of a low one";
   EXPECT_LE(HeapLine(map, fit).length_px(), fit.width);
   EXPECT_GT(HeapLine(map, fit).length_px(), fit.width * 9 / 10);
   EXPECT_TRUE(addresses_of_strip(map, fit).empty());

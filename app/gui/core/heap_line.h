@@ -10,6 +10,7 @@
 // Example: 60 GiB in a picture of 1,240 x 560 px gives rows of 1 GiB at 846 KiB per pixel, 60 rows at a pitch of 9 px.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -95,7 +96,11 @@ class HeapLine {
 // region. A strip has one row of the whole height, at most strip_pitch_most, and continues to the right.
 HeapMapView fit_heap_map(const HeapSpans& map, int width, int height, MapLayout layout = MapLayout::wrapped,
                          FitBeside beside = {});
-inline constexpr int strip_pitch_most = 240;
+// All of a room up to 480 px, and two thirds of a higher one: neither a thin line nor a wall.
+constexpr int strip_height_in(int room) {
+  constexpr int whole = 480;
+  return room < whole ? room : std::max(whole, room * 2 / 3);
+}
 // True if the line continues below the picture.
 bool goes_on_below(const HeapSpans& map, const HeapMapView& view);
 
