@@ -27,7 +27,7 @@ void draw_device(const std::string& title, const JobListing::Device& device, con
     right_text("not reported", true);
     return;
   }
-  right_text(text_from_bytes(*device.used_bytes) + " of " + text_from_bytes(*device.total_bytes), true);
+  right_text(text_from_part_of(*device.used_bytes, *device.total_bytes), true);
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = look.px(4);
   ImGui::Dummy({width, height});

@@ -50,9 +50,7 @@ void draw_heap(const Look& look, const DeviceHeap& heap, const TraceMoment& mome
   const HeapState& state = moment.heap(heap.key);
   const std::uint64_t in_use = moment.state_of(heap.key).in_use_bytes(heap.key.heap);
   const auto pool = state.space.region_bytes();
-  const TextPair sizes =
-      texts_from_bytes(static_cast<std::int64_t>(in_use), static_cast<std::int64_t>(pool.value_or(0)));
-  std::string figure = pool ? sizes.first + " of " + sizes.second : text_from_bytes(in_use);
+  std::string figure = pool ? text_from_part_of(in_use, *pool) : text_from_bytes(in_use);
   // With large text or a long name the figure is shortened, then moved below: the name of a heap is more important.
   if (!has_room(heap.name, figure) && has_room(heap.name, text_from_bytes(in_use))) figure = text_from_bytes(in_use);
   const bool is_on_one_line = has_room(heap.name, figure);
