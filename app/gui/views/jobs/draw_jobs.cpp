@@ -286,6 +286,7 @@ void draw_jobs_window(const AppState& state, JobsWindowState& window, CommandQue
                                      ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings;
   bool stays = true;
   if (ImGui::Begin("Attach to a running job", &stays, flags)) {
+    cover_what_is_behind();
     const bool focuses_filter = state.jobs.listing && !std::exchange(window.has_focused, true);
     draw_job_list(state, window.list, commands, true, focuses_filter);
     if (ImGui::GetIO().WantTextInput && ImGui::IsKeyPressed(ImGuiKey_Escape, false)) commands.push(CommandId::escape);
