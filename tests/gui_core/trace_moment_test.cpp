@@ -144,7 +144,7 @@ TEST_F(TraceMoments, failures_are_gone_to_and_none_is_said) {
   give(CommandId::next_failure);
   EXPECT_EQ(7U, moment().moment.positions[0]);
   give(CommandId::next_failure);
-  EXPECT_EQ("No later out-of-memory.", state().window.notice);
+  EXPECT_EQ("No later failure.", state().window.notice);
   give(CommandId::go_to_end);
   give(CommandId::previous_failure);
   EXPECT_EQ(7U, moment().moment.positions[0]);
