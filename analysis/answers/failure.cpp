@@ -327,8 +327,7 @@ Document describe_device_budget(const DeviceBudget& budget) {
   Cells rows;
   for (const BudgetRow& row : budget.rows)
     rows.push_back({std::string(text_from_part(row.part)), row.name, row.is_derived, row.bytes,
-                    share_value(row.bytes, budget.total_bytes + budget.over_bytes),
-                    row.name + (row.is_derived ? " (the rest)" : "")});
+                    share_value(row.bytes, budget.total_bytes + budget.over_bytes), row.name});
   part.add(Table{.key = "parts",
                  .columns = {{"part", ""},
                              {"name", ""},
