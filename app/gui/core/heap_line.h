@@ -93,7 +93,7 @@ class HeapLine {
 // pixel row) with which all rows fit at a pitch of 8 px or more; the pitch is then as large as fits, at most 24 px.
 // Each region takes at least one pixel, and by region at least one row, which is never longer than the largest region
 // needs. So a heap with too many regions continues below the picture; a pixel is then at most as large as the mean
-// region. A strip has one row of the whole height, at most strip_pitch_most, and continues to the right.
+// region. A strip has one row of the whole height, and continues to the right.
 HeapMapView fit_heap_map(const HeapSpans& map, int width, int height, MapLayout layout = MapLayout::wrapped,
                          FitBeside beside = {});
 // All of a room up to 480 px, and two thirds of a higher one: neither a thin line nor a wall.
