@@ -115,6 +115,12 @@ TEST(AttachedFacts, WhoTellsOfTheDriversCallsIsTheLastWordOfIt) {
       text_from_driver_calls(late.facts()),
       "CUDA driver calls are recorded with CUPTI (libcupti.so), since 2.0 s after attaching; earlier allocations are "
       "unknown.");
+  Attached lost;
+  lost.attach(second_ns);
+  lost.report_back_end("recorded with CUPTI (libcupti.so)");
+  lost.report_back_end_later("not recorded: another tool has shut CUPTI down", 5 * second_ns);
+  EXPECT_EQ(text_from_driver_calls(lost.facts()),
+            "CUDA driver calls have not been recorded since 4.0 s after attaching: another tool has shut CUPTI down.");
   Attached earlier;
   earlier.attach(second_ns);
   earlier.report_back_end("told by CUPTI (libcupti.so)");
