@@ -327,8 +327,7 @@ Document describe_device_budget(const DeviceBudget& budget) {
   Cells rows;
   for (const BudgetRow& row : budget.rows)
     rows.push_back({std::string(text_from_part(row.part)), row.name, row.is_derived, row.bytes,
-                    share_value(row.bytes, budget.total_bytes + budget.over_bytes),
-                    row.name + (row.is_derived ? " (the rest)" : "")});
+                    share_value(row.bytes, budget.total_bytes + budget.over_bytes), row.name});
   part.add(Table{.key = "parts",
                  .columns = {{"part", ""},
                              {"name", ""},
@@ -347,17 +346,19 @@ std::string title_of_failure(const Trace& trace, const Diagnosis& diagnosis, Fai
   std::string text = is_of_extra_pool(stream, stream.failures()[diagnosis.index])
                          ? "Out of memory in the emulated GPU pool"
                          : "Out of memory";
-  if (number.of > 1) text += fmt::format(" ({} of {})", text_from_count(number.number), text_from_count(number.of));
+  const std::string which =
+      number.of > 1 ? fmt::format(" ({} of {})", text_from_count(number.number), text_from_count(number.of)) : "";
   const bool is_killed = diagnosis.row.detail(failure_detail::killer) == killer::signal;
   if (is_killed) text.replace(0, std::string_view("Out of memory").size(), "Killed");
   if (!diagnosis.facts.heap_name.empty() && !is_killed && diagnosis.row.allocator != unknown_allocator)
     text += " on " + diagnosis.facts.heap_name;
   if (const std::string part = part_of_stream(trace, diagnosis.stream); trace.streams.size() > 1 && !part.empty())
     text += " (" + part + ")";
-  if (diagnosis.row.line) return text + fmt::format(", line {} of the log", text_from_count(*diagnosis.row.line));
-  text += fmt::format(", event {}", text_from_count(diagnosis.row.event));
-  if (const auto& ns = diagnosis.row.since_start_ns) text += " (" + seconds_text(*ns) + ")";
-  return text;
+  if (diagnosis.row.line)
+    return text + fmt::format(", line {} of the log", text_from_count(*diagnosis.row.line)) + which;
+  const std::string event = "event " + text_from_count(diagnosis.row.event);
+  const auto& ns = diagnosis.row.since_start_ns;
+  return text + " at " + (ns ? text_from_moment_ns(*ns) + ", " + event : event) + which;
 }
 
 Document describe_failure_row(const FailureRow& row) {

@@ -17,7 +17,7 @@ struct FailureNumber {
   std::size_t number = 1, of = 1;
 };
 
-// "Out of memory (2 of 3) on GPU_0_bfc (rank_1.log), line 13 of the log"
+// "Out of memory on GPU_0_bfc (rank_1.log), line 13 of the log (2 of 3)"
 std::string title_of_failure(const Trace& trace, const Diagnosis& diagnosis, FailureNumber number = {});
 
 inline constexpr std::string_view title_of_remedies = "What would help";

@@ -21,7 +21,8 @@ std::string inexact_text(const HeapRow& row) {
   if (!row.is_inexact && row.is_peak_minimum)
     return "the peak may be higher: the sizes of some blocks, or a part of the history, are unknown";
   std::string text = row.is_inexact ? "inexact" : "the peak is inexact";
-  if (row.is_inexact && row.inexact_since_start_ns) text += " since " + seconds_text(*row.inexact_since_start_ns);
+  if (row.is_inexact && row.inexact_since_start_ns)
+    text += " since " + text_from_moment_ns(*row.inexact_since_start_ns);
   text += ": events were lost or contradict each other";
   if (row.is_inexact && row.is_peak_inexact) text += "; the peak is inexact too";
   return text;
@@ -63,10 +64,9 @@ std::vector<Value> cells_of_heap(const HeapRow& row) {
   for (const auto member : {&DriverPools::reserved_bytes, &DriverPools::used_bytes, &DriverPools::kept_bytes})
     cells.push_back(pools ? Value((*pools).*member) : Value());
   const auto& physical = row.physical;
-  for (const auto member :
-       {&PhysicalBytes::handles, &PhysicalBytes::owned_bytes, &PhysicalBytes::unmapped_bytes,
-        &PhysicalBytes::exported_bytes, &PhysicalBytes::imported_bytes, &PhysicalBytes::mapped_bytes,
-        &PhysicalBytes::reserved_bytes})
+  for (const auto member : {&PhysicalBytes::handles, &PhysicalBytes::owned_bytes, &PhysicalBytes::unmapped_bytes,
+                            &PhysicalBytes::exported_bytes, &PhysicalBytes::imported_bytes,
+                            &PhysicalBytes::mapped_bytes, &PhysicalBytes::reserved_bytes})
     cells.push_back(physical ? Value((*physical).*member) : Value());
   return cells;
 }
@@ -172,15 +172,15 @@ void add_account(Document& document, const DeviceAccount& account, const std::ve
   if (account.stream < streams.size() && !streams[account.stream].empty()) device += " of " + streams[account.stream];
   // Without a pool that is seen from the inside, everything is "outside", and the blocks say whose it is.
   if (account.pools_bytes > 0 && account.outside_pools_bytes() > 0)
-    document.add(Sentence{.text = fmt::format("{}: {} outside the frameworks' pools: {}.", device,
-                                              text_from_bytes(account.outside_pools_bytes()),
-                                              owners_text(account.owners))});
+    document.add(
+        Sentence{.text = fmt::format("{}: {} outside the frameworks' pools: {}.", device,
+                                     text_from_bytes(account.outside_pools_bytes()), owners_text(account.owners))});
   if (account.reported_bytes && account.unexplained_bytes)
-    document.add(Sentence{
-        .text = fmt::format("{}: the device reports {} for this process, {} of it unexplained (contexts, loaded code, "
-                            "local memory of kernels).",
-                            device, text_from_bytes(*account.reported_bytes),
-                            text_from_bytes(*account.unexplained_bytes))});
+    document.add(
+        Sentence{.text = fmt::format(
+                     "{}: the device reports {} for this process, {} of it unexplained (contexts, loaded code, "
+                     "local memory of kernels).",
+                     device, text_from_bytes(*account.reported_bytes), text_from_bytes(*account.unexplained_bytes))});
 }
 
 Result<Document> describe_device_accounts(const AnswerInput& input) {
@@ -242,7 +242,7 @@ Result<Document> describe_events(const AnswerInput& input) {
 }  // namespace
 
 std::string heading_from_moment(const Moment& moment) {
-  return "A" + text_from_moment(moment).substr(1);  // "at ..." or "after ..."
+  return "A" + text_from_moment(moment).substr(1);
 }
 
 void add_table(Document& document, Table table, std::vector<std::uint32_t> readers_rows) {

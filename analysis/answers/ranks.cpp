@@ -23,7 +23,7 @@ std::string failure_of_rank(const RankRow& row) {
   if (!row.failure) return {};
   std::string text = "out of memory";
   if (row.failures > 1) text += fmt::format(" {} times, the last", text_from_count(row.failures));
-  if (row.failure->since_start_ns) text += " at " + seconds_text(*row.failure->since_start_ns);
+  if (row.failure->since_start_ns) text += " at " + text_from_moment_ns(*row.failure->since_start_ns);
   if (row.failure->line) text += fmt::format(" at line {}", text_from_count(*row.failure->line));
   return text + ": requested " + text_from_request(row.failure->requested_bytes);
 }

@@ -29,15 +29,15 @@ std::optional<std::int64_t> since_start_ns(const SavingsReport& report, const Us
   return stream.since_start_ns(point.time_ns);
 }
 
-// "after 1,234 events, 12.500000 s"
+// "after 1,234 events, 12.500 s"
 std::string place_text(const SavingsReport& report, const UsePoint& point) {
   if (point.position == 0) return "at the start, before the first event";
   std::string text = "after " + text_from_count_of(point.position, "event");
-  if (const auto ns = since_start_ns(report, point)) text += ", " + seconds_text(*ns);
+  if (const auto ns = since_start_ns(report, point)) text += ", " + text_from_moment_ns(*ns);
   return text;
 }
 
-// "2.10 GiB (after 1,234 events, 12.500000 s)"
+// "2.10 GiB (after 1,234 events, 12.500 s)"
 std::string next_peak_text(const SavingsReport& report, const UsePoint& point) {
   const std::string bytes = text_from_bytes(point.in_use_bytes);
   return point.in_use_bytes == 0 ? bytes : fmt::format("{} ({})", bytes, place_text(report, point));

@@ -26,7 +26,7 @@ std::optional<std::int64_t> since_start_ns(const WhatIfSource& source, std::uint
 std::string failure_text(const WhatIfSource& source, const ReplayFailure& failure) {
   std::string text =
       fmt::format("{}, operation {}", text_from_bytes(failure.request.bytes), text_from_count(failure.operation + 1));
-  if (const auto ns = since_start_ns(source, failure.operation)) text += ", " + seconds_text(*ns);
+  if (const auto ns = since_start_ns(source, failure.operation)) text += ", " + text_from_moment_ns(*ns);
   return text;
 }
 

@@ -26,8 +26,8 @@ class Budget {
     const std::uint64_t explained = clamped_sum(sum_, free.value_or(0));
     if (explained < found_.total_bytes)
       found_.rows.push_back({BudgetPart::unseen,
-                             free ? "contexts, code, the driver's rounding, other processes, and what is not recorded"
-                                  : "free, contexts, code, other processes, and what is not recorded",
+                             free ? "not tracked (contexts, code, the driver's rounding, other processes)"
+                                  : "not tracked (contexts, code, other processes, free)",
                              found_.total_bytes - explained, true});
     else if (explained - found_.total_bytes > tolerance_)
       found_.over_bytes = explained - found_.total_bytes;

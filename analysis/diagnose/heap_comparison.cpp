@@ -71,7 +71,7 @@ std::vector<ComparisonRow> rows_of(const HeapFacts& a, const HeapFacts& b) {
   };
   add("requests", "Allocated blocks and out-of-memory errors, up to this time.", Unit::count,
       count_of(&HeapFacts::requests));
-  add("out-of-memories", "Requests that ran out of memory.", Unit::count, count_of(&HeapFacts::failures));
+  add("failures", "Requests that ran out of memory.", Unit::count, count_of(&HeapFacts::failures));
   add("in use", "Bytes of live blocks, including rounding.", Unit::bytes,
       [](const HeapFacts& facts) { return as_signed(facts.row.in_use_bytes); });
   add("requested", "Bytes that the program requested; the rest of the bytes in use is rounding.", Unit::bytes,

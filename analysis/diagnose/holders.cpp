@@ -100,7 +100,7 @@ Holders HolderFinder::find(std::uint64_t since) const {
         break;
       }
       case category: name = text_from_category(labels_.category(block)); break;
-      case tag: name = block.tag == 0 ? "(no tag)" : definitions.text(block.tag); break;
+      case tag: name = block.tag == 0 ? "(untagged)" : definitions.text(block.tag); break;
       case size: name = "blocks of " + text_from_bytes(block.size); break;
     }
     sums.add(name, block, facts_of(trace_, states_, row).age_ns);

@@ -77,7 +77,7 @@ Site SiteTable::site_of_tag(std::uint32_t tag) const {
   Site site;
   site.name = tag == 0 ? std::string_view() : definitions_.text(tag);
   if (!site.name.empty()) return site;
-  site.name = "(no tag)";
+  site.name = "(untagged)";
   site.can_change = false;
   return site;
 }

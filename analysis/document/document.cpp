@@ -73,7 +73,7 @@ std::string text_from_value(const Value& value, Unit unit, std::string_view amou
     case Unit::amount: return text_from_value(integer_of(value), amount_unit);
     case Unit::share: return text_from_fraction(real_of(value));
     case Unit::nanoseconds: return text_from_value(integer_of(value), "nanoseconds");
-    case Unit::time: return seconds_text(integer_of(value));
+    case Unit::time: return text_from_moment_ns(integer_of(value));
     case Unit::address: return number_text_from_value(value, unit);
     default: return text_from_count(integer_of(value));
   }

@@ -61,7 +61,7 @@ enum class Unit : std::uint8_t {
            // (Table::amount_unit).
   share,   // A part of 1.
   nanoseconds,
-  time,     // Nanoseconds since the first event: "12.500000 s".
+  time,     // Nanoseconds since the first event: "12.500 s".
   address,  // "0x7f1200000000", in JSON too: it exceeds the range of JSON's numbers.
   flag,
 };

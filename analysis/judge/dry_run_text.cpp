@@ -75,7 +75,7 @@ std::string text_from_use(const FrameworkUse& one) {
 std::string text_from_need(const DryRun& run, const DeviceNeed& need) {
   if (need.tpu) return text_from_tpu_need(run, need);
   constexpr std::size_t uses_shown = 3;
-  std::string text = fmt::format("peak {} of {}", text_from_bytes(need.peak_bytes), text_from_bytes(need.total_bytes));
+  std::string text = "peak " + text_from_part_of(need.peak_bytes, need.total_bytes);
   std::string parts;
   for (std::size_t i = 0; i < std::min(uses_shown, need.frameworks.size()); ++i)
     parts += (i == 0 ? "" : "; ") + text_from_use(need.frameworks[i]);

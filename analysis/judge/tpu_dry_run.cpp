@@ -171,7 +171,7 @@ void explain_tpu_run(DryRun& run) {
 
 std::string text_from_tpu_need(const DryRun& run, const DeviceNeed& need) {
   const TpuPeak& peak = *need.tpu;
-  std::string text = fmt::format("{} of {}", text_from_bytes(need.peak_bytes), text_from_bytes(need.total_bytes));
+  std::string text = text_from_part_of(need.peak_bytes, need.total_bytes);
   if (run.machine.count > 1)
     text += fmt::format(" on the fullest of {} {}s (TPU {})", run.machine.count, run.machine.tpu_unit(), need.device);
   if (!peak.in_progress.empty())

@@ -137,9 +137,8 @@ std::string text_from_attached(const AttachedFacts& facts) {
   const std::string pools =
       facts.before_in_pools_bytes
           ? fmt::format(" Its frameworks' pools had {} in use; {}", bytes(*facts.before_in_pools_bytes),
-                        facts.not_identified_bytes == 0
-                            ? std::string("all of it has since been identified or freed.")
-                            : bytes(facts.not_identified_bytes) + " of it is not identified.")
+                        facts.not_identified_bytes == 0 ? std::string("every block has been identified or freed since.")
+                                                        : bytes(facts.not_identified_bytes) + " of it is unknown.")
           : std::string();
   if (!facts.held_bytes && facts.before_in_pools_bytes) return text + pools;
   if (!facts.held_bytes)
@@ -159,10 +158,14 @@ std::string text_from_attached(const AttachedFacts& facts) {
 std::string text_from_driver_calls(const AttachedFacts& facts) {
   if (facts.driver_calls.empty()) return {};
   std::string text = facts.driver_calls;
-  if (facts.calls_since_ns)
-    text += fmt::format(", since {:.1f} s after that{}", static_cast<double>(*facts.calls_since_ns) / 1e9,
-                        facts.are_calls_recorded ? "; earlier allocations are unknown" : "");
-  return text + ".";
+  if (!facts.calls_since_ns) return text + ".";
+  const std::string since =
+      fmt::format("since {:.1f} s after attaching", static_cast<double>(*facts.calls_since_ns) / 1e9);
+  if (facts.are_calls_recorded) return text + ", " + since + "; earlier allocations are unknown.";
+  constexpr std::string_view are_not = "are not recorded";  // "CUDA driver calls are not recorded: CUPTI is in use"
+  if (const std::size_t at = text.find(are_not); at != std::string::npos)
+    return text.replace(at, are_not.size(), "have not been recorded " + since) + ".";
+  return text + ", " + since + ".";
 }
 
 bool is_held_by_process(std::string_view counter) {

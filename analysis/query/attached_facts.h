@@ -38,8 +38,8 @@ std::vector<AttachedFacts> find_attached(const Trace& trace);
 
 // "Attached at (time). 0.1 s later the process held 41.2 GiB on its devices; 38.9 GiB of it is identified, ..."
 std::string text_from_attached(const AttachedFacts& facts);
-// "CUDA driver calls are recorded with CUPTI (...), since 1.4 s after that; earlier allocations are unknown." Empty:
-// unknown.
+// "CUDA driver calls are recorded with CUPTI (...), since 1.4 s after attaching; earlier allocations are unknown."
+// Empty: unknown.
 std::string text_from_driver_calls(const AttachedFacts& facts);
 
 // By the name of a counter: the driver's figure for what the process itself holds on a device.

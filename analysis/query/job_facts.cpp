@@ -37,10 +37,6 @@ class Facts {
   explicit Facts(const Trace& trace) {
     for (const Stream& stream : trace.streams) {
       const Definitions& definitions = stream.definitions();
-      const std::string_view source = definitions.job_fact("hbmscope.source");
-      add_value(facts_, "source", source.empty() ? std::string_view(trace.producer) : source);
-      if (const auto stripped = definitions.job_fact("hbmscope.stripped"); !stripped.empty())
-        add_value(facts_, "stripped", stripped);
       add_facts(facts_, definitions);
       for (const HeapInfo& heap : definitions.heaps())
         if (heap.id != 0) add_value(facts_, "heaps", heap.name);

@@ -33,9 +33,8 @@ struct SettingChange {
 // The text of one side: "(unknown)", "(empty)", or the value.
 std::string text_from_setting(const std::optional<std::string>& value);
 
-// In the order of `now`, then of the baseline. Also compares what every trace has: "source" (what recorded it), "heaps"
-// (their names), and "stripped" (what was removed for sharing, convert --strip-paths). Leaves out hbmscope's other
-// notes (hbmscope.*) and process ids.
+// In the order of `now`, then of the baseline. Also compares the names of the heaps ("heaps"). Leaves out process ids,
+// and what says how the file was made and not how the job was configured (hbmscope.*).
 std::vector<SettingChange> compare_settings(const Trace& baseline, const Trace& now);
 
 }  // namespace hbmscope

@@ -1,6 +1,8 @@
 #include "analysis/query/moment_comparison.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "analysis/model/clamped.h"
 #include "analysis/trace/pass.h"
@@ -73,43 +75,52 @@ bool pass_over_steps(const Stream& stream, std::uint32_t heap, std::uint64_t end
       take_record);
 }
 
-std::optional<ProgramPoint> point_at(const Stream& stream, std::uint32_t heap, std::uint64_t position,
-                                     PassControl* control) {
-  ProgramPoint point;
-  const bool is_done =
-      pass_over_steps(stream, heap, position, control, [&](RequestStep step, std::uint64_t) { point.take(step); });
-  return is_done ? std::optional(point) : std::nullopt;
+// The points of a program at ascending positions.
+std::optional<std::vector<ProgramPoint>> points_at(const Stream& stream, std::uint32_t heap,
+                                                   std::span<const std::uint64_t> positions, PassControl* control) {
+  std::vector<ProgramPoint> points;
+  ProgramPoint now;
+  const std::uint64_t end = positions.empty() ? 0 : positions.back();
+  const bool is_done = pass_over_steps(stream, heap, end, control, [&](RequestStep step, std::uint64_t after) {
+    while (points.size() < positions.size() && positions[points.size()] < after) points.push_back(now);
+    now.take(step);
+  });
+  points.resize(positions.size(), now);
+  return is_done ? std::optional(std::move(points)) : std::nullopt;
 }
 
-// Finds the position where a stream reaches a point of its program. If it has fewer frees between the two requests, the
-// position is just before the second one.
+// Finds the positions where a stream reaches ascending points of its program. If it has fewer frees between two
+// requests, the position is just before the second one.
 class PointSearch {
  public:
-  explicit PointSearch(ProgramPoint wanted) : wanted_(wanted) {}
+  explicit PointSearch(std::vector<ProgramPoint> wanted) : wanted_(std::move(wanted)) {}
 
   void take(RequestStep step, std::uint64_t position) {
-    if (is_over_) return;
-    const bool is_between = now_.requests == wanted_.requests;
-    if (is_between && now_.frees == wanted_.frees) {
-      // A free also includes the memory that it returns to the driver.
-      is_over_ = step != RequestStep::given_back;
-    } else if (step == RequestStep::request) {
-      is_over_ = is_between;
-      if (!is_over_) now_ = {now_.requests + 1, 0};
-    } else if (is_between && step == RequestStep::free) {
-      ++now_.frees;
-    }
-    if (!is_over_ && now_.requests == wanted_.requests) position_ = position;
+    while (found_.size() < wanted_.size() && is_over(wanted_[found_.size()], step))
+      found_.push_back({position_, false});
+    now_.take(step);
+    position_ = position;
   }
-  MatchingMoment found(std::uint64_t end_position) const {
-    if (now_.requests < wanted_.requests) return {end_position, true};
-    return {position_, !is_over_ && now_.frees < wanted_.frees};
+  std::vector<MatchingMoment> found(std::uint64_t end_position) {
+    while (found_.size() < wanted_.size()) {
+      const ProgramPoint& next = wanted_[found_.size()];
+      found_.push_back(now_.requests < next.requests ? MatchingMoment{end_position, true}
+                                                     : MatchingMoment{position_, now_.frees < next.frees});
+    }
+    return std::move(found_);
   }
 
  private:
-  ProgramPoint wanted_, now_;
+  // Whether the next step leads away from the point. A free also includes the memory that it returns to the driver.
+  bool is_over(const ProgramPoint& point, RequestStep step) const {
+    if (now_.requests != point.requests) return false;
+    return now_.frees == point.frees ? step != RequestStep::given_back : step == RequestStep::request;
+  }
+
+  std::vector<ProgramPoint> wanted_;
+  std::vector<MatchingMoment> found_;
+  ProgramPoint now_;
   std::uint64_t position_ = 0;
-  bool is_over_ = false;
 };
 
 MatchingMoment find_time(const Stream& stream, const Stream& other, std::uint64_t position) {
@@ -154,41 +165,20 @@ std::optional<MatchingMoment> find_matching_moment(const Trace& trace, HeapKey h
   if (&trace == &other && heap == other_heap) return MatchingMoment{position, false};
   const Stream &stream = trace.streams[heap.stream], &beside = other.streams[other_heap.stream];
   if (same == SameMoment::time) return find_time(stream, beside, position);
-  const auto point = point_at(stream, heap.heap, position, control);
-  if (!point) return std::nullopt;
-  PointSearch search(*point);
-  const bool is_done = pass_over_steps(beside, other_heap.heap, beside.end_position(), control,
-                                       [&](RequestStep step, std::uint64_t after) { search.take(step, after); });
-  return is_done ? std::optional(search.found(beside.end_position())) : std::nullopt;
+  const auto found = find_matching_positions(stream, heap.heap, std::array{position}, beside, other_heap.heap, control);
+  return found ? std::optional(found->front()) : std::nullopt;
 }
 
-std::optional<std::vector<std::uint64_t>> find_matching_positions(const Stream& stream, std::uint32_t heap,
-                                                                  std::span<const std::uint64_t> positions,
-                                                                  const Stream& other, std::uint32_t other_heap,
-                                                                  PassControl* control) {
-  std::vector<ProgramPoint> points;
-  ProgramPoint now;
-  const std::uint64_t end = positions.empty() ? 0 : positions.back();
-  const bool is_known = pass_over_steps(stream, heap, end, control, [&](RequestStep step, std::uint64_t after) {
-    while (points.size() < positions.size() && positions[points.size()] < after) points.push_back(now);
-    now.take(step);
-  });
-  if (!is_known) return std::nullopt;
-  points.resize(positions.size(), now);
-  std::vector<std::uint64_t> found;
-  now = {};
-  std::uint64_t position = 0;
-  const bool is_done =
-      pass_over_steps(other, other_heap, other.end_position(), control, [&](RequestStep step, std::uint64_t after) {
-        ProgramPoint next = now;
-        next.take(step);
-        while (found.size() < points.size() && points[found.size()] < next) found.push_back(position);
-        now = next;
-        position = after;
-      });
-  if (!is_done) return std::nullopt;
-  found.resize(positions.size(), other.end_position());
-  return found;
+std::optional<std::vector<MatchingMoment>> find_matching_positions(const Stream& stream, std::uint32_t heap,
+                                                                   std::span<const std::uint64_t> positions,
+                                                                   const Stream& other, std::uint32_t other_heap,
+                                                                   PassControl* control) {
+  auto points = points_at(stream, heap, positions, control);
+  if (!points) return std::nullopt;
+  PointSearch search(std::move(*points));
+  const bool is_done = pass_over_steps(other, other_heap, other.end_position(), control,
+                                       [&](RequestStep step, std::uint64_t after) { search.take(step, after); });
+  return is_done ? std::optional(search.found(other.end_position())) : std::nullopt;
 }
 
 }  // namespace hbmscope

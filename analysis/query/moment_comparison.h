@@ -37,9 +37,9 @@ std::optional<MatchingMoment> find_matching_moment(const Trace& trace, HeapKey h
                                                    PassControl* control = nullptr);
 
 // The same for many positions at once, ascending, by requests: two passes however many there are.
-std::optional<std::vector<std::uint64_t>> find_matching_positions(const Stream& stream, std::uint32_t heap,
-                                                                  std::span<const std::uint64_t> positions,
-                                                                  const Stream& other, std::uint32_t other_heap,
-                                                                  PassControl* control = nullptr);
+std::optional<std::vector<MatchingMoment>> find_matching_positions(const Stream& stream, std::uint32_t heap,
+                                                                   std::span<const std::uint64_t> positions,
+                                                                   const Stream& other, std::uint32_t other_heap,
+                                                                   PassControl* control = nullptr);
 
 }  // namespace hbmscope

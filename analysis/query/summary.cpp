@@ -202,22 +202,33 @@ SeriesGrowth compute_series_growth(const std::vector<SeriesPoint>& points) {
   std::stable_sort(growth.lines.begin(), growth.lines.end(), [&](const auto& a, const auto& b) {
     return std::max(largest_of(a), change_of(a)) > std::max(largest_of(b), change_of(b));
   });
-  for (std::size_t i = 0; i < growth.lines.size() && growth.bytes != 0; ++i)
-    if (change_of(growth.lines[i]) > 0 && growth.lines[i].name.front() != '(' &&
-        (!growth.line || change_of(growth.lines[i]) > change_of(growth.lines[*growth.line])))
-      growth.line = i;
+  const auto find_changed_most = [&] {
+    std::optional<std::size_t> most;
+    for (std::size_t i = 0; i < growth.lines.size() && growth.bytes != 0; ++i)
+      if (change_of(growth.lines[i]) > 0 && growth.lines[i].name.front() != '(' &&
+          (!most || change_of(growth.lines[i]) > change_of(growth.lines[*most])))
+        most = i;
+    return most;
+  };
+  const auto sort_by_change = [&] {
+    std::stable_sort(growth.lines.begin(), growth.lines.end(),
+                     [&](const auto& a, const auto& b) { return change_of(a) > change_of(b); });
+  };
   // The line that changed most is shown, however small it is.
-  if (growth.line && *growth.line >= lines_max) {
-    std::swap(growth.lines[lines_max - 1], growth.lines[*growth.line]);
-    growth.line = lines_max - 1;
-  }
+  if (const auto most = find_changed_most(); most && *most >= lines_max)
+    std::swap(growth.lines[lines_max - 1], growth.lines[*most]);
   if (growth.lines.size() > lines_max + 1) {
     SeriesGrowth::Line others{fmt::format("{} other lines", growth.lines.size() - lines_max),
                               std::vector<std::int64_t>(points.size())};
     for (std::size_t i = lines_max; i < growth.lines.size(); ++i)
       for (std::size_t k = 0; k < points.size(); ++k) others.bytes[k] += growth.lines[i].bytes[k];
     growth.lines.resize(lines_max);
+    sort_by_change();
+    growth.line = find_changed_most();
     growth.lines.push_back(std::move(others));
+  } else {
+    sort_by_change();
+    growth.line = find_changed_most();
   }
   growth.steps = find_steps_between(points);
   return growth;

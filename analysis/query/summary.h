@@ -38,7 +38,8 @@ void sort_series(std::vector<SeriesPoint>& points);
 
 // What changed from the first file of a series to the last one.
 struct SeriesGrowth {
-  // The lines that are largest anywhere, by name, and last the others together: their bytes in each file.
+  // The lines that are largest anywhere, those first that changed most in the direction of the totals, and last the
+  // others together: their bytes in each file.
   struct Line {
     std::string name;  // "remember_activations train.py:77"
     std::vector<std::int64_t> bytes;

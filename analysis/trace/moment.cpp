@@ -13,6 +13,7 @@
 #include "analysis/trace/layers.h"
 #include "analysis/trace/mark_phase.h"
 #include "analysis/trace/same_process.h"
+#include "analysis/units/format.h"
 
 namespace hbmscope {
 namespace {
@@ -45,11 +46,10 @@ std::string time_of_day(const Stream& stream, std::int64_t time_ns) {
   return realtime_ns ? ", " + text_from_realtime(*realtime_ns) : std::string();
 }
 
-// "6488 events and markers": positions count every event record, including markers and counters.
-std::string text_from_places(const Stream& stream) {
-  const bool has_others =
-      stream.end_position() > stream.counts().total + stream.counts().lost + stream.counts().skipped;
-  return fmt::format("{} {}", stream.end_position(), has_others ? "events and markers" : "events");
+// Positions count every event record, including markers and counters.
+std::string text_from_place(const Stream& stream, std::uint64_t position) {
+  return fmt::format("event {} of {}", exact_text_from_count(signed_from(position)),
+                     exact_text_from_count(signed_from(stream.end_position())));
 }
 
 // For the event's own stream the position is exact; the other streams are placed by their clocks.
@@ -62,10 +62,9 @@ Moment moment_of_event(const Trace& trace, std::size_t stream, std::uint64_t pos
   moment.name = name;
   moment.stream = stream;
   if (trace.streams[stream].has_times()) moment.since_start_ns = trace.streams[stream].since_start_ns(time_ns);
-  moment.text = fmt::format("{} (after {} of {}", name, position, text_from_places(trace.streams[stream]));
+  moment.text = fmt::format("{} ({}", name, text_from_place(trace.streams[stream], position));
   if (trace.streams[stream].has_times())
-    moment.text += fmt::format(
-        ", {:.6f} s", (static_cast<double>(time_ns) - static_cast<double>(trace.streams[stream].zero_ns())) / 1e9);
+    moment.text += ", " + text_from_moment_ns(trace.streams[stream].since_start_ns(time_ns));
   moment.text += time_of_day(trace.streams[stream], time_ns) + ")";
   return moment;
 }
@@ -185,7 +184,7 @@ Result<Moment> find_moment(const Trace& trace, std::size_t stream_index, std::ui
     return moment;
   }
   moment.positions = {position};
-  moment.text = fmt::format("after {} of {}", position, text_from_places(stream));
+  moment.text = text_from_place(stream, position);
   return moment;
 }
 
@@ -216,7 +215,7 @@ std::vector<FailedRequest> find_failed_requests(const Trace& trace, ExtraPools e
 }
 
 std::string text_from_moment(const Moment& moment) {
-  return moment.text.starts_with("after ") ? moment.text : "at " + moment.text;
+  return "at " + moment.text;
 }
 
 Result<Moment> find_moment(const Trace& trace, std::string_view text) {
@@ -266,8 +265,8 @@ Result<Moment> find_moment(const Trace& trace, std::string_view text) {
   for (const Stream& stream : trace.streams)
     if (stream.has_times()) last_ns = std::max(last_ns, time_on(stream, stream.last_time_ns(), *reference));
   if (time_ns > last_ns)
-    moment.text += fmt::format(", after the last event, at {:.6f} s",
-                               static_cast<double>(clamped_difference(last_ns, reference->zero_ns())) / 1e9);
+    moment.text +=
+        ", after the last event, at " + text_from_moment_ns(clamped_difference(last_ns, reference->zero_ns()));
   return moment;
 }
 

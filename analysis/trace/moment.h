@@ -37,7 +37,7 @@ struct FailedRequest {
 enum class ExtraPools : std::uint8_t { without, only };
 std::vector<FailedRequest> find_failed_requests(const Trace& trace, ExtraPools extra = ExtraPools::without);
 
-// Where a sentence needs it: "at the peak (...)", "after 7 of 10 events".
+// Where a sentence needs it: "at the peak (...)", "at event 7 of 10".
 std::string text_from_moment(const Moment& moment);
 
 // The text for a position of a stream: "#4711", or "2#4711" if there are several.

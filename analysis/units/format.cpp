@@ -162,6 +162,11 @@ TextPair texts_from_bytes(std::int64_t first, std::int64_t second) {
   return {exact_text_from_bytes(first), exact_text_from_bytes(second)};
 }
 
+std::string text_from_part_of(std::uint64_t part, std::uint64_t whole) {
+  const TextPair pair = texts_from_bytes(signed_from(part), signed_from(whole));
+  return pair.first + " of " + pair.second;
+}
+
 std::string text_from_unix_ns(std::int64_t unix_ns) {
   const std::time_t seconds = static_cast<std::time_t>(unix_ns / 1'000'000'000);
   std::tm utc{};
@@ -170,8 +175,16 @@ std::string text_from_unix_ns(std::int64_t unix_ns) {
                      utc.tm_hour, utc.tm_min, utc.tm_sec);
 }
 
-std::string seconds_text(std::int64_t ns) {
-  return fmt::format("{:.6f} s", static_cast<double>(ns) / 1e9);
+std::string text_from_moment_ns(std::int64_t since_start_ns) {
+  if (since_start_ns < 0) return "-" + text_from_moment_ns(signed_from(magnitude_of(since_start_ns)));
+  const double seconds = static_cast<double>(since_start_ns) / 1e9;
+  if (since_start_ns < 1'000'000) return fmt::format("{:.0f} µs", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.3f} ms", seconds * 1e3);
+  if (seconds < 60) return fmt::format("{:.3f} s", seconds);
+  const auto minutes = static_cast<std::int64_t>(seconds / 60);
+  const double rest = seconds - static_cast<double>(minutes) * 60;
+  if (minutes < 60) return fmt::format("{}:{:06.3f}", minutes, rest);
+  return fmt::format("{}:{:02}:{:04.1f}", minutes / 60, minutes % 60, rest);
 }
 
 }  // namespace hbmscope

@@ -67,6 +67,7 @@ struct TextPair {
   std::string first, second;
 };
 TextPair texts_from_bytes(std::int64_t first, std::int64_t second);
+std::string text_from_part_of(std::uint64_t part, std::uint64_t whole);  // "11.027 GiB of 11.031 GiB"
 TextPair texts_from_values(std::int64_t first, std::int64_t second, std::string_view unit);
 
 // "1GiB", "1 G" (= GiB), "1.5MB" (10^6), "512", "0x200", "-1GiB", "2,254,857,830 B". Rounded to whole bytes.
@@ -78,7 +79,7 @@ std::string without_group_commas(std::string_view text);
 // UTC: "2026-11-21 14:03:22".
 std::string text_from_unix_ns(std::int64_t unix_ns);
 
-// Since a start, to the microsecond: "1.882660 s".
-std::string seconds_text(std::int64_t ns);
+// Since a start, in all views and commands: "340 µs", "490.999 ms", "1.883 s", "3:25.123", "1:03:25.1".
+std::string text_from_moment_ns(std::int64_t since_start_ns);
 
 }  // namespace hbmscope

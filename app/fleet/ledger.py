@@ -35,7 +35,7 @@ def change_text(row):
 
 
 def remarks_text(row):
-    remarks = [counted(row["failures"], "out-of-memory", "out-of-memories")] if row["failures"] else []
+    remarks = [counted(row["failures"], "failure", "failures")] if row["failures"] else []
     if row["incomplete"]:
         remarks.append(f"{row['incomplete']:,} incomplete")
     if row["unread"]:

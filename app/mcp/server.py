@@ -397,7 +397,7 @@ def make_server(program, allow_run, fleet_python):
             folder: Annotated[str | None, Field(description="The folder to run it in")] = None,
             device_bytes: Annotated[str | None, Field(description="Another size of the device's memory, e.g. 40GiB")] = None,
         ) -> str:
-            """Runs a command on a GPU or TPU that isn't there and says whether it fits. The command really runs; kernels do nothing.
+            """Runs a command on an emulated GPU or TPU and says whether it fits. The command really runs; kernels do nothing.
 
             The recording in the answer can be opened by the other tools until the server ends.
             """

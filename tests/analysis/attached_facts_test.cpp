@@ -87,13 +87,13 @@ TEST(AttachedFacts, AllThatPoolsHadIsNamedWithWhatIsStillNotIdentified) {
   job.report_not_identified(1000, 2 * second_ns);
   job.report_not_identified(300, 3 * second_ns);
   EXPECT_EQ(text_from_attached(job.facts()),
-            "Attached. Its frameworks' pools had 1000 B in use; 300 B of it is not identified.");
+            "Attached. Its frameworks' pools had 1000 B in use; 300 B of it is unknown.");
   job.report(5000, 4 * second_ns);
   job.report_not_identified(0, 5 * second_ns);
   EXPECT_EQ(job.facts().before_in_pools_bytes, 1000U);
   EXPECT_EQ(text_from_attached(job.facts()),
             "Attached. 3.0 s later the process held 4.88 KiB on its devices. Its frameworks' pools had 1000 B in use; "
-            "all of it has since been identified or freed.");
+            "every block has been identified or freed since.");
 }
 
 TEST(AttachedFacts, WhoTellsOfTheDriversCallsIsTheLastWordOfIt) {
@@ -111,9 +111,16 @@ TEST(AttachedFacts, WhoTellsOfTheDriversCallsIsTheLastWordOfIt) {
   EXPECT_TRUE(late.facts().may_be_recorded_later);
   late.report_back_end_later("recorded with CUPTI (libcupti.so)", 3 * second_ns);
   EXPECT_TRUE(late.facts().are_calls_recorded);
-  EXPECT_EQ(text_from_driver_calls(late.facts()),
-            "CUDA driver calls are recorded with CUPTI (libcupti.so), since 2.0 s after that; earlier allocations are "
-            "unknown.");
+  EXPECT_EQ(
+      text_from_driver_calls(late.facts()),
+      "CUDA driver calls are recorded with CUPTI (libcupti.so), since 2.0 s after attaching; earlier allocations are "
+      "unknown.");
+  Attached lost;
+  lost.attach(second_ns);
+  lost.report_back_end("recorded with CUPTI (libcupti.so)");
+  lost.report_back_end_later("not recorded: another tool has shut CUPTI down", 5 * second_ns);
+  EXPECT_EQ(text_from_driver_calls(lost.facts()),
+            "CUDA driver calls have not been recorded since 4.0 s after attaching: another tool has shut CUPTI down.");
   Attached earlier;
   earlier.attach(second_ns);
   earlier.report_back_end("told by CUPTI (libcupti.so)");

@@ -154,7 +154,7 @@ TEST(Settings, what_differs_in_the_order_of_now) {
   for (const SettingChange& change : compare_settings(a.trace, b.trace))
     text += change.key + ": " + change.baseline.value_or("-") + " -> " + change.now.value_or("-") + "\n";
   EXPECT_EQ(
-      "source: Test -> Other\ncommand: train.py --lr 1 -> train.py --lr 2\nheaps: GPU 0 -> GPU 0, GPU 1\n"
+      "command: train.py --lr 1 -> train.py --lr 2\nheaps: GPU 0 -> GPU 0, GPU 1\n"
       "only before: y -> -\n",
       text);
   EXPECT_TRUE(compare_settings(a.trace, a.trace).empty());

@@ -58,8 +58,8 @@ TEST(Document, a_row_may_have_objects_stacks_and_changes) {
       "\"at_ns\":1500000000},{\"bytes\":-1024,\"freed\":null,\"stack\":[],\"at_ns\":null}]",
       json_from_table(table).dump());
   EXPECT_EQ(
-      "   change  stack                              at\n"
-      "+1.00 KiB  <alloc < call < =f  a.py:3>  1.500000 s\n"
+      "   change  stack                           at\n"
+      "+1.00 KiB  <alloc < call < =f  a.py:3>  1.500 s\n"
       "−1.00 KiB  <(no stack)>\n",
       text_from_table(table, {.paint = [](std::string_view text, Tone tone) {
                         return tone == Tone::bad || tone == Tone::good ? "<" + std::string(text) + ">"

@@ -217,8 +217,8 @@ TEST(HeapComparison, before_the_failure_the_text_names_the_request_that_fails) {
 TEST(HeapComparison, after_it_they_report_that_one_failed_and_one_served_all) {
   Both both;
   const HeapComparison heaps = both.compare(7, 12);
-  EXPECT_EQ(1, row_of(heaps, "out-of-memories").a);
-  EXPECT_EQ(0, row_of(heaps, "out-of-memories").b);
+  EXPECT_EQ(1, row_of(heaps, "failures").a);
+  EXPECT_EQ(0, row_of(heaps, "failures").b);
   EXPECT_TRUE(heaps.sentences.front().starts_with("A: one request failed. Fragmented: requested 25.0 MiB"));
   EXPECT_EQ("B served every request up to here.", heaps.sentences[1]);
   EXPECT_TRUE(says(heaps, "In use: A 10.0 MiB, B 35.0 MiB (25.0 MiB more in B)."));

@@ -97,7 +97,7 @@ TEST(Savings, tags_categories_and_functions_are_sites_too) {
   const Savings tags = savings_of(builder.trace, heap_key, {SiteBy::tag, {}});
   ASSERT_EQ(tags.sites.size(), 2U);
   EXPECT_EQ(row_of(tags, "matmul").saves_bytes, 0x300U);
-  EXPECT_EQ(row_of(tags, "(no tag)").saves_bytes, 0x400U);
+  EXPECT_EQ(row_of(tags, "(untagged)").saves_bytes, 0x400U);
   const Savings functions = savings_of(builder.trace, heap_key, {SiteBy::function, {}});
   ASSERT_EQ(functions.sites.size(), 1U);
   EXPECT_EQ(functions.sites[0].saves_bytes, 0x700U);

@@ -119,6 +119,7 @@ TEST(Series, shows_the_line_that_grew_however_small_it_is) {
   const SeriesGrowth growth = compute_series_growth(compute_series(views));
   ASSERT_TRUE(growth.line);
   EXPECT_EQ(growth.lines[*growth.line].name, "keep train.py:7");
+  EXPECT_EQ(*growth.line, 0U) << "what grows comes first";
   ASSERT_EQ(growth.lines.size(), 8U);
   EXPECT_EQ(growth.lines.back().name, "14 other lines");
   std::int64_t sum = 0;

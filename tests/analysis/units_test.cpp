@@ -109,6 +109,20 @@ TEST(Values, other_units_than_bytes) {
   EXPECT_EQ(texts_from_values(1000, 2000, "nanoseconds").second, "2.00 µs");
 }
 
+TEST(Bytes, part_and_whole_have_digits_until_they_differ) {
+  EXPECT_EQ(text_from_part_of(3ULL << 30, 4ULL << 30), "3.00 GiB of 4.00 GiB");
+  EXPECT_EQ(text_from_part_of(4ULL << 30, 4ULL << 30), "4.00 GiB of 4.00 GiB");
+  EXPECT_EQ(text_from_part_of(11291ULL << 20, 11295ULL << 20), "11.026 GiB of 11.030 GiB");
+}
+
+TEST(Times, since_a_start) {
+  EXPECT_EQ(text_from_moment_ns(340'000), "340 µs");
+  EXPECT_EQ(text_from_moment_ns(490'999'000), "490.999 ms");
+  EXPECT_EQ(text_from_moment_ns(-1'882'660'000), "-1.883 s");
+  EXPECT_EQ(text_from_moment_ns(205'123'000'000), "3:25.123");
+  EXPECT_EQ(text_from_moment_ns(3'805'100'000'000), "1:03:25.1");
+}
+
 TEST(Times, are_utc) {
   EXPECT_EQ(text_from_unix_ns(1'795'269'802'000'000'000), "2026-11-21 14:03:22");
   EXPECT_EQ(text_from_unix_ns(0), "1970-01-01 00:00:00");

@@ -110,8 +110,8 @@ class Demo(OwnFolderTest):
         heaps = found["heaps"]
         self.assertEqual((heaps["baseline"], heaps["now"]), ("GPU_0_bfc", "GPU_0_platform"))
         figures = {one["name"]: one for one in heaps["figures"]}
-        self.assertGreater(figures["out-of-memories"]["baseline"], 0)
-        self.assertEqual(figures["out-of-memories"]["now"], 0)
+        self.assertGreater(figures["failures"]["baseline"], 0)
+        self.assertEqual(figures["failures"]["now"], 0)
         self.assertEqual(figures["pool size"]["baseline"], 18 * GIB)
         self.assertTrue(any(one.startswith("B served every request") for one in heaps["sentences"]), heaps["sentences"])
         changed = {one["key"]: one for one in found["settings"]}

@@ -209,6 +209,23 @@ TEST_F(AppTest, a_folder_opens_as_a_series_and_totals_are_of_every_file) {
   EXPECT_GE(state().ready_sources(), 7u);
 }
 
+TEST_F(AppTest, several_profiles_open_at_their_totals_unless_another_view_was_asked_for) {
+  open({leak_10});
+  EXPECT_EQ(state().position().view, ViewKind::summary);
+  open({leak_200});
+  EXPECT_EQ(state().position().view, ViewKind::totals);
+  give(command::set_view, ViewKind::diff);
+  give(CommandId::reload_file);
+  EXPECT_EQ(state().position().view, ViewKind::diff);
+}
+
+TEST_F(AppTest, profiles_that_open_together_after_a_view_was_asked_for_keep_it) {
+  give(command::set_view, ViewKind::flame);
+  open({leak_10, leak_200});
+  EXPECT_EQ(state().ready_sources(), 2U);
+  EXPECT_EQ(state().position().view, ViewKind::flame);
+}
+
 TEST_F(AppTest, files_of_other_formats_in_a_folder_are_skipped_and_named) {
   const fs::path folder = home_ / "mixed";
   fs::create_directories(folder);

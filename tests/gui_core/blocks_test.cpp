@@ -97,7 +97,7 @@ TEST(HeapSpans, streams_have_hues_and_rounding_has_steps) {
   EXPECT_EQ(400U, streams.legend[0].bytes);
   EXPECT_NE(several_shade, streams.find(0)->shade);
   const HeapSpans tags = spans_by(HeapColoring::tag);
-  EXPECT_EQ("(no tag)", tags.legend[0].name);
+  EXPECT_EQ("(untagged)", tags.legend[0].name);
   EXPECT_EQ(several_shade, tags.find(0)->shade);
   HeapInfo unreported;
   EXPECT_FALSE(row_of(HeapColoring::waste).why_not(unreported, false).empty());

@@ -42,6 +42,27 @@ TEST(DeviceHeaps, heaps_stand_under_their_device_and_totals_are_of_the_moment) {
   EXPECT_EQ(10 * mib, total_of(devices[0], moment_of(trace.trace(), "#2")));
 }
 
+TEST(DeviceHeaps, what_the_driver_handed_out_since_attaching_is_drawn_on_the_scale_of_the_pool) {
+  test::SmallTrace trace;
+  trace.region(0, 100 * mib);
+  trace.alloc(0, 10 * mib);
+  trace.add_layer("GPU 0 memory", wire::Layer::physical);
+  trace.alloc(0, 5 * mib);
+  const auto devices = find_device_heaps(trace.trace());
+  ASSERT_EQ(1U, devices.size());
+  ASSERT_EQ(2U, devices[0].heaps.size());
+  const TraceMoment moment = moment_of(trace.trace(), "end");
+  const DeviceHeap &pool = devices[0].heaps[0], &driver = devices[0].heaps[1];
+  EXPECT_EQ(100 * mib, bar_bytes_of(devices[0], pool, moment));
+  EXPECT_EQ(100 * mib, bar_bytes_of(devices[0], driver, moment)) << "not its own peak, which is always full";
+  AttachedFacts attached;
+  EXPECT_TRUE(begins_at_attaching(moment, {attached}, driver.key));
+  EXPECT_FALSE(begins_at_attaching(moment, {attached}, pool.key)) << "the allocator lists its blocks";
+  EXPECT_FALSE(begins_at_attaching(moment, {}, driver.key)) << "recorded from its start";
+  attached.is_left_alone = true;
+  EXPECT_FALSE(begins_at_attaching(moment, {attached}, driver.key)) << "only its totals are known";
+}
+
 TEST(DeviceHeaps, programs_are_a_group_of_their_own_and_small_ones_need_no_row) {
   const auto write_program = [](test::SmallTrace& program, const std::string& name, std::uint64_t bytes) {
     program.add_layer("DEVICE", wire::Layer::program);

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <random>
+#include <set>
 
 #include "tests/analysis/trace_builder.h"
 #include "tests/gui_core/small_trace.h"
@@ -447,6 +448,37 @@ TEST(PossibleSpan, stays_within_the_axis_and_is_never_too_short) {
   EXPECT_EQ(TimelineSpan{}, possible_span(timeline, -5, 2e6)) << "all of it";
   EXPECT_EQ((TimelineSpan{0, 500'000}), possible_span(timeline, -100'000, 400'000)) << "moved, not cut";
   EXPECT_EQ(100, possible_span(timeline, 5000, 5000).length());
+}
+
+std::vector<std::string> labels_of(std::int64_t begin, std::int64_t end, int most, bool has_times = true) {
+  TimelineColumns axis;
+  axis.has_times = has_times;
+  axis.span = {begin, end};
+  std::vector<std::string> labels;
+  for (const AxisTick& tick : ticks_of(axis, most)) labels.push_back(tick.text);
+  return labels;
+}
+
+TEST(AxisTicks, count_from_the_first_one_where_only_the_last_digits_differ) {
+  using Labels = std::vector<std::string>;
+  constexpr std::int64_t ms = 1'000'000, second = 1000 * ms;
+  EXPECT_EQ((Labels{"8.74 s", "+20 ms", "+40 ms"}), labels_of(8730 * ms, 8790 * ms, 3));
+  EXPECT_EQ((Labels{"0", "0.5 s", "1.0 s", "1.5 s"}), labels_of(0, 1600 * ms, 4));
+  EXPECT_EQ((Labels{"490 ms", "495 ms", "500 ms"}), labels_of(489 * ms, 501 * ms, 3));
+  EXPECT_EQ((Labels{"0:50", "1:00", "1:10"}), labels_of(49 * second, 75 * second, 3));
+  EXPECT_EQ((Labels{"1:03:25.100002", "+2 µs", "+4 µs"}), labels_of(3'805'100'001'000, 3'805'100'006'000, 3));
+  EXPECT_EQ((Labels{"53,712,000", "53,712,020", "53,712,040"}), labels_of(53'711'990, 53'712'050, 3, false));
+}
+
+TEST(AxisTicks, are_distinct_at_every_zoom) {
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 4000; ++round) {
+    const auto begin = static_cast<std::int64_t>(random() % (std::uint64_t{1} << (random() % 44)));
+    const auto length = 100 + static_cast<std::int64_t>(random() % (std::uint64_t{1} << (random() % 44)));
+    const std::vector<std::string> labels = labels_of(begin, begin + length, 1 + static_cast<int>(random() % 16));
+    ASSERT_EQ(labels.size(), std::set(labels.begin(), labels.end()).size())
+        << begin << " " << length << " " << ::testing::PrintToString(labels);
+  }
 }
 
 }  // namespace

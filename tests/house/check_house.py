@@ -35,7 +35,7 @@ MAY_INCLUDE = {
     "analysis/model": ["collector/wire", "allocator"],
     "analysis/units": ["analysis/model"],
     "analysis/heap": ["analysis/model"],
-    "analysis/trace": ["analysis/model", "analysis/heap", "collector/wire", "allocator/reference/interface"],
+    "analysis/trace": ["analysis/model", "analysis/units", "analysis/heap", "collector/wire", "allocator/reference/interface"],
     "analysis/read": ["analysis/model", "analysis/units", "analysis/heap", "analysis/trace", "collector/wire", "allocator"],
     "analysis/query": ["analysis/model", "analysis/units", "analysis/heap", "analysis/trace", "collector/wire", "allocator"],
     "analysis/document": ["analysis/model", "analysis/units", "analysis/query"],

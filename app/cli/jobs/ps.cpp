@@ -74,11 +74,10 @@ void print_job(const attach::RunningJob& job, const std::optional<std::uint64_t>
 void print_text(const attach::JobList& list, const std::string& host) {
   for (std::size_t device = 0; device < list.devices.size(); ++device) {
     const attach::DeviceTotals& totals = list.devices[device];
-    fmt::print(
-        "{}  {}  {}\n", totals.title, printable(totals.name),
-        totals.used_bytes && totals.total_bytes
-            ? fmt::format("{} of {} in use", text_from_bytes(*totals.used_bytes), text_from_bytes(*totals.total_bytes))
-            : "memory in use not reported");
+    fmt::print("{}  {}  {}\n", totals.title, printable(totals.name),
+               totals.used_bytes && totals.total_bytes
+                   ? text_from_part_of(*totals.used_bytes, *totals.total_bytes) + " in use"
+                   : "memory in use not reported");
     std::uint64_t known = 0;
     for (const attach::RunningJob& job : list.jobs)
       for (const attach::RunningJob::Holding& holding : job.holdings)

@@ -38,8 +38,7 @@ void print_text(const std::vector<DeviceTotals>& devices, pid_t process, double 
     std::string line = fmt::format("{:>8.1f} s  {} {}  {} in process {}", seconds, device.title, printable(device.name),
                                    held.bytes ? text_from_bytes(*held.bytes) : "an unknown amount", process);
     if (device.used_bytes && device.total_bytes)
-      line += fmt::format(", {} of {} in use in total", text_from_bytes(*device.used_bytes),
-                          text_from_bytes(*device.total_bytes));
+      line += fmt::format(", {} in use in total", text_from_part_of(*device.used_bytes, *device.total_bytes));
     fmt::print("{}\n", line);
   }
   if (!is_any) fmt::print("{:>8.1f} s  the driver reports no device memory for process {}\n", seconds, process);

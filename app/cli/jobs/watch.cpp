@@ -180,9 +180,9 @@ class Watch {
   }
 
   std::string line_of(const HeapRow& row, double rate) const {
-    std::string line =
-        fmt::format("{:>8.1f} s  {}  {}", seconds_, printable(row.name), text_from_bytes(row.in_use_bytes));
-    if (row.pool_bytes) line += fmt::format(" of {}", text_from_bytes(*row.pool_bytes));
+    std::string line = fmt::format(
+        "{:>8.1f} s  {}  {}", seconds_, printable(row.name),
+        row.pool_bytes ? text_from_part_of(row.in_use_bytes, *row.pool_bytes) : text_from_bytes(row.in_use_bytes));
     line += " in use";
     if (row.driver_pools && row.driver_pools->kept_bytes > 0)
       line += fmt::format(", {} kept by memory pools", text_from_bytes(row.driver_pools->kept_bytes));

@@ -73,7 +73,7 @@ void add_demo_options(CLI::App& command, DemoOptions& options) {
 }
 
 void add_emulation_options(CLI::App& command, RunOptions& options) {
-  constexpr const char* group = "Dry run, on a GPU or a TPU slice that isn't there";
+  constexpr const char* group = "Dry run, on an emulated GPU or TPU slice";
   CLI::Option* emulate =
       command
           .add_option("--emulate", options.emulate,
@@ -149,8 +149,8 @@ void add_run(CommandList& commands) {
   CLI::App& command = commands.add("run", "Run a command, record its device memory and show it live", R"(
   hbmscope run -- python train.py                                 record and watch
   hbmscope run --record step.hbm --no-window -- python train.py   only record
-  hbmscope run --emulate h100 -- python train.py                  will it fit? on a GPU that isn't there
-  hbmscope run --emulate v5e:2x4 -- python train.py               on a TPU slice that isn't there
+  hbmscope run --emulate h100 -- python train.py                  will it fit? on an emulated GPU
+  hbmscope run --emulate v5e:2x4 -- python train.py               on an emulated TPU slice
   hbmscope run --on gpu7 -- python train.py                       on another machine, over your own ssh)");
   const auto options = std::make_shared<RunOptions>();
   command.add_option("--record", options->record, "The recording to write; default: COMMAND.PID.hbm in this folder")

@@ -199,8 +199,10 @@ AnswerBar bar_of_peak(const AppState& state, const HeadlineAnswer& answer) {
   const auto& drawn = state.answers().timeline.value;
   const auto peak = source.live && drawn && drawn->heap == answer.heap ? drawn->peak : std::nullopt;
   const bool is_newer = peak && peak->position != answer.peak.position;
-  bar.title = "Peak " + text_from_bytes(is_newer ? peak->bytes : answer.peak.in_use_bytes) +
-              (answer.peak_pool_bytes > 0 && !is_newer ? " of " + text_from_bytes(answer.peak_pool_bytes) : "") +
+  bar.title = "Peak " +
+              (is_newer                     ? text_from_bytes(peak->bytes)
+               : answer.peak_pool_bytes > 0 ? text_from_part_of(answer.peak.in_use_bytes, answer.peak_pool_bytes)
+                                            : text_from_bytes(answer.peak.in_use_bytes)) +
               " on " + answer.heap_name;
   if (answer.peak_since_start_ns && !is_newer) bar.title += " at " + text_from_moment_ns(*answer.peak_since_start_ns);
   bar.sentence = text_without_failure(source);
@@ -230,8 +232,9 @@ AnswerBar bar_of_workload(const WorkloadAnswer& answer) {
   bar.sentence = answer.verdict.reasons.empty() ? answer.verdict.sentence
                                                 : answer.verdict.headline + ": " + answer.verdict.reasons[0].sentence;
   for (const TierRow& tier : answer.tiers) {
-    std::string words = tier.name + " " + text_from_bytes(tier.peak_bytes);
-    if (tier.capacity_bytes) words += " of " + text_from_bytes(*tier.capacity_bytes);
+    const std::string words = tier.name + " " +
+                              (tier.capacity_bytes ? text_from_part_of(tier.peak_bytes, *tier.capacity_bytes)
+                                                   : text_from_bytes(tier.peak_bytes));
     bar.chips.push_back(chip(words, "Peak of this memory. " + text_from_room(tier) + "."));
   }
   bar.buttons.push_back(chip("What would change this", "Mesh, batch, buffers and the other parameters of the workload.",

@@ -67,7 +67,7 @@ void go_to_failure(AppState& state, bool forward) {
   if (found) {
     position.at = {*moment.value->trace, heap.stream, *found};
   } else {
-    state.window.notice = forward ? "No later out-of-memory." : "No earlier out-of-memory.";
+    state.window.notice = forward ? "No later failure." : "No earlier failure.";
   }
 }
 

@@ -41,7 +41,7 @@ constexpr NamesOfBlocks categories{
 constexpr NamesOfBlocks tags{
     [](const LiveBlock& block, const BlockLabels&) { return block.tag; },
     [](const Definitions& definitions, std::uint32_t tag) {
-      return tag == 0 ? "(no tag)" : std::string(definitions.text(tag));
+      return tag == 0 ? "(untagged)" : std::string(definitions.text(tag));
     },
     [](const Definitions& definitions, std::uint32_t tag) { return "tag=" + where_quote(definitions.text(tag)); },
     "other tags, or none"};

@@ -85,8 +85,8 @@ struct Command;
   S(go_to_largest_free, "Largest free block", "L", "Go", trace, "Selects it; press again for the next smaller one.")   \
   S(go_to_peak, "Go to the peak", "P", "Go", trace, "The time at which the most memory was in use.")                   \
   S(go_to_end, "Go to the end", "End", "Go", trace, "The time after the last event.")                                  \
-  S(next_failure, "Next failure", "]", "Go", trace, "The next out-of-memory.")                                         \
-  S(previous_failure, "Previous failure", "[", "Go", trace, "The previous out-of-memory.")                             \
+  S(next_failure, "Next failure", "]", "Go", trace, "The next failed request.")                                        \
+  S(previous_failure, "Previous failure", "[", "Go", trace, "The previous failed request.")                            \
   S(next_step, "Next step", "N", "Go", trace, "Where the program's next step begins, as its markers say.")             \
   S(previous_step, "Previous step", "Shift+N", "Go", trace, "Where the previous step begins.")                         \
   S(overlay_step, "Compare with the previous step", "O", "Go", trace,                                                  \

@@ -6,7 +6,7 @@
 namespace hbmscope::gui {
 namespace {
 
-constexpr std::array<Term, 29> terms{{
+constexpr std::array<Term, 28> terms{{
     {"baseline", "The file that another one is compared with. Changes are counted from it."},
     {"block", "A range of addresses in a pool, in use or free. XLA's allocator calls it a chunk."},
     {"category", "What a block is for: parameters, gradients, optimizer state, activations, temporaries, and so on."},
@@ -38,7 +38,6 @@ constexpr std::array<Term, 29> terms{{
      "largest free "
      "block is what a request at that end can get."},
     {"marker", "A step or a range that the program reported, for example with NVTX or jax.profiler."},
-    {"not identified", "Memory that is in use, but nobody reported for what."},
     {"peak", "The time at which the most memory was in use."},
     {"pin", "Remembers a time. The heap map and Compare then show what changed since."},
     {"pool",

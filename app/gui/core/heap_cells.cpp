@@ -53,8 +53,8 @@ class CellSum {
     const double rest = free_ + not_identified_;
     if (rest >= 0.05 * all) used = std::min(used, height - 1);
     const int waste = std::min(used - 1, static_cast<int>(std::lround(waste_ / all * height)));
-    cell.use = static_cast<std::uint8_t>(used - waste);
-    cell.waste = static_cast<std::uint8_t>(waste);
+    cell.use = static_cast<std::uint16_t>(used - waste);
+    cell.waste = static_cast<std::uint16_t>(waste);
     cell.look = is_ordered ? median() : majority();
     if (pending_ * 2 >= in_use) cell.look |= MapCell::is_pending;
     return cell;
@@ -92,7 +92,7 @@ MapCell full_cell(const HeapSpan& span, int height) {
   if (span.kind == SpanKind::free && span.ends == SpanEnd::lower) cell.look = MapCell::for_lower;
   if (span.kind == SpanKind::free && span.ends == SpanEnd::upper) cell.look = MapCell::for_upper;
   if (span.kind != SpanKind::block) return cell;
-  cell.use = static_cast<std::uint8_t>(height);
+  cell.use = static_cast<std::uint16_t>(height);
   cell.look = static_cast<std::uint8_t>(span.shade | (span.is_pending ? MapCell::is_pending : 0));
   return cell;
 }
@@ -115,7 +115,7 @@ class RegionDrawer {
   RegionDrawer(std::vector<MapCell>& cells, const HeapMapView& view, const HeapSpans& map, const SpanRegion& region,
                std::int64_t begin_px, std::int64_t end_px, int first_row, int last_row)
       : cells_(cells), view_(view), map_(map), region_(region), begin_px_(begin_px) {
-    height_ = std::min(255, view.pitch - 1);
+    height_ = std::min(0xffff, view.pitch - 1);
     scale_ = 1 / view.bytes_per_px;
     const auto px_of_row = [&](int row) { return view.origin + static_cast<std::int64_t>(row) * view.width; };
     first_ = std::max<std::int64_t>(0, px_of_row(first_row) - begin_px);

@@ -12,7 +12,7 @@ namespace hbmscope::gui {
 struct MapCell {
   enum class Fill : std::uint8_t { nothing, not_identified, spans, free_inside };  // free_inside: no seam below it.
   Fill fill = Fill::nothing;
-  std::uint8_t use = 0, waste = 0;
+  std::uint16_t use = 0, waste = 0;  // A strip is as high as the screen.
   std::uint8_t look = 0;  // Shade and flags. With two ends: a completely free cell that only one end may use.
 
   static constexpr std::uint8_t shade_mask = 15, is_edge = 16, is_pending = 32, for_lower = 64, for_upper = 128;

@@ -171,7 +171,7 @@ HeapMapView fit_strip(const HeapSpans& map, int width, int height, FitBeside bes
   view.width = std::max(1, width);
   view.layout = MapLayout::strip;
   view.rows = 1;
-  view.pitch = std::clamp(height, pitch_least, strip_pitch_most);
+  view.pitch = std::max(height, pitch_least);
   view.beside = beside;
   view.bytes_per_px = std::max({1.0, static_cast<double>(map.scale_bytes), beside.row_bytes}) / view.width;
   if (map.places.size() > static_cast<std::size_t>(view.width)) {  // Each takes a pixel, so they never fit.

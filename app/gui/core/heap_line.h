@@ -10,6 +10,7 @@
 // Example: 60 GiB in a picture of 1,240 x 560 px gives rows of 1 GiB at 846 KiB per pixel, 60 rows at a pitch of 9 px.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -92,10 +93,14 @@ class HeapLine {
 // pixel row) with which all rows fit at a pitch of 8 px or more; the pitch is then as large as fits, at most 24 px.
 // Each region takes at least one pixel, and by region at least one row, which is never longer than the largest region
 // needs. So a heap with too many regions continues below the picture; a pixel is then at most as large as the mean
-// region. A strip has one row of the whole height, at most strip_pitch_most, and continues to the right.
+// region. A strip has one row of the whole height, and continues to the right.
 HeapMapView fit_heap_map(const HeapSpans& map, int width, int height, MapLayout layout = MapLayout::wrapped,
                          FitBeside beside = {});
-inline constexpr int strip_pitch_most = 240;
+// All of a room up to 480 px, and two thirds of a higher one: neither a thin line nor a wall.
+constexpr int strip_height_in(int room) {
+  constexpr int whole = 480;
+  return room < whole ? room : std::max(whole, room * 2 / 3);
+}
 // True if the line continues below the picture.
 bool goes_on_below(const HeapSpans& map, const HeapMapView& view);
 

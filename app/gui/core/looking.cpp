@@ -40,6 +40,9 @@ void note_view(AppState& state, ViewKind kind) {
   if (kind == position.view) return;
   if (is_bottom_tab(row_of(kind)) && is_bottom_tab(row_of(position.view))) remember(state, position);
   position.view = kind;
+  // While a file is read, its tabs come and go by themselves.
+  if (const Source* source = state.source(); source != nullptr && source->state == AnswerState::ready)
+    state.context().notes.chooses_view = false;
 }
 
 // Only among the views that exist now.

@@ -225,13 +225,25 @@ void OpenSources::show_part(const std::shared_ptr<ReadControl>& control, SourceC
   if (is_first) show_first_tabs(*source);
 }
 
-// What was in front of the previous file says little about this one.
+// What was in front of the previous file says little about this one. Several profiles are a series, of which the totals
+// say what grows, whichever of them is read last.
 void OpenSources::show_first_tabs(const Source& source) {
+  const auto profiles = std::count_if(state_.sources.begin(), state_.sources.end(),
+                                      [](const Source& one) { return one.state == AnswerState::ready && !one.trace; });
+  const bool is_series = !source.trace && profiles > 1;
+  const bool is_reading = std::any_of(state_.sources.begin(), state_.sources.end(),
+                                      [](const Source& one) { return one.state == AnswerState::pending; });
   for (std::size_t i = 0; i < state_.contexts.size(); ++i) {
     const ContextScope scope(state_, i);
-    if (state_.position().source != source.id || !state_.context().notes.chooses_view) continue;
-    const auto before = std::exchange(state_.context().notes.view_before_reload, std::nullopt);
-    show_view(state_, before.value_or(source.trace ? ViewKind::heap_map : ViewKind::summary));
+    ContextNotes& notes = state_.context().notes;
+    const Source* const shown = state_.source();
+    const bool is_about_it = shown != nullptr && (shown->id == source.id || (is_series && !shown->trace));
+    const bool is_first_series = is_series && state_.window.view_serial == 0;
+    if (!is_about_it || !(notes.chooses_view || is_first_series)) continue;
+    const auto before = std::exchange(notes.view_before_reload, std::nullopt);
+    const ViewKind first = source.trace ? ViewKind::heap_map : is_series ? ViewKind::totals : ViewKind::summary;
+    show_view(state_, before.value_or(first));
+    notes.chooses_view = is_reading && !source.trace && !before;
     ++state_.window.file_serial;
   }
 }

@@ -130,16 +130,6 @@ std::string offset_text(const HeapSpans& map, std::uint64_t address) {
   return "+" + text_from_bytes(address - std::min(address, lowest));
 }
 
-std::string text_from_moment_ns(std::int64_t since_start_ns) {
-  const double seconds = static_cast<double>(since_start_ns) / 1e9;
-  if (since_start_ns < 1'000'000) return fmt::format("{:.0f} µs", seconds * 1e6);
-  if (seconds < 1) return fmt::format("{:.3f} ms", seconds * 1e3);
-  if (seconds < 60) return fmt::format("{:.3f} s", seconds);
-  const auto minutes = static_cast<std::int64_t>(seconds / 60);
-  if (minutes < 60) return fmt::format("{}:{:06.3f}", minutes, seconds - static_cast<double>(minutes) * 60);
-  return fmt::format("{}:{:02}:{:04.1f}", minutes / 60, minutes % 60, seconds - static_cast<double>(minutes) * 60);
-}
-
 std::string when_text(std::uint64_t event, const std::optional<std::int64_t>& since_start_ns) {
   return since_start_ns ? text_from_moment_ns(*since_start_ns) : "event " + text_from_count(event);
 }
@@ -225,7 +215,7 @@ SpanText text_from_span(const HeapMapAnswer& answer, const HeapSpan& span, const
     describe_block(answer, span, labels, text);
     return text;
   }
-  text.title = span.kind == SpanKind::free ? "Free" : "Not identified";
+  text.title = span.kind == SpanKind::free ? "Free" : "Unknown";
   text.lines.push_back(text_from_bytes(span.size) + " (" + exact_bytes(span.size) + ")");
   if (span.kind == SpanKind::not_identified)
     text.lines.emplace_back(
@@ -233,7 +223,11 @@ SpanText text_from_span(const HeapMapAnswer& answer, const HeapSpan& span, const
   text.lines.push_back(address_text(span.begin) + ", " + offset_text(answer.spans, span.begin));
   if (answer.spans.largest_free && &span == &answer.spans.spans[*answer.spans.largest_free])
     text.lines.emplace_back("the largest free block: a larger request does not fit unless the pool grows");
-  if (answer.spans.has_two_ends) text.lines.push_back(end_text(span.ends));
+  if (answer.spans.has_two_ends) {
+    text.lines.push_back(end_text(span.ends));
+    text.lines.emplace_back(
+        "XLA divides this pool: default memory is taken from one end, collective memory from the other");
+  }
   if (answer.pinned && span.kind == SpanKind::free) text.lines.push_back(gone_text(answer.spans.gone, span));
   const HeapSpan* before = span.begin == 0 ? nullptr : answer.spans.find(span.begin - 1);
   text.lines.push_back("after " + bound_text(answer, before));
@@ -249,17 +243,17 @@ std::optional<std::uint64_t> find_reported_pool(const TraceMoment& moment, HeapK
 std::string heap_sentence(const HeapMapAnswer& answer) {
   const HeapState& heap = answer.moment->heap(answer.heap);
   const auto pool = heap.space.region_bytes(), free = heap.space.free_bytes(), largest = heap.space.largest_free();
-  std::string text = text_from_bytes(heap.in_use_bytes);
+  std::string text;
   if (pool && free && largest) {
-    text += " of " + text_from_bytes(*pool) + " in use, " + text_from_bytes(*free) + " free";
+    text = text_from_part_of(heap.in_use_bytes, *pool) + " in use, " + text_from_bytes(*free) + " free";
     if (*free > 0)
       text += " in " + text_from_count(heap.space.free_chunks()) +
               (heap.space.free_chunks() == 1 ? " block" : " blocks, the largest " + text_from_bytes(*largest));
   } else if (const auto reported = find_reported_pool(*answer.moment, answer.heap)) {
-    text += " of " + text_from_bytes(*reported) + " in use, " + text_from_bytes(*reported - heap.in_use_bytes) +
-            " free; the largest free block is unknown";
+    text = text_from_part_of(heap.in_use_bytes, *reported) + " in use, " +
+           text_from_bytes(*reported - heap.in_use_bytes) + " free; the largest free block is unknown";
   } else {
-    text += " in use; free memory unknown";
+    text = text_from_bytes(heap.in_use_bytes) + " in use; free memory unknown";
   }
   if (heap.live_blocks > 0 && !has_addresses(answer))
     text += ". This source has no addresses: the blocks are drawn one after the other, in its order";

@@ -41,8 +41,6 @@ FrameKey frame_of_span(const HeapMapAnswer& answer, const HeapSpan& span);
 std::string offset_text(const HeapSpans& map, std::uint64_t address);
 std::string address_text(std::uint64_t address);  // "0x7f3a14000000"
 
-// "1.204 s" since the first event of the stream, with 3 to 6 digits depending on the length.
-std::string text_from_moment_ns(std::int64_t since_start_ns);
 // "1.204 s"; "event 26" if the time is unknown.
 std::string when_text(std::uint64_t event, const std::optional<std::int64_t>& since_start_ns);
 // The same for a time on the stream's clock.

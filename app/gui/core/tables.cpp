@@ -144,7 +144,7 @@ TextTable table_from_heap(const HeapMapAnswer& answer) {
   for (const HeapSpan& span : answer.spans.spans) {
     const bool is_block = span.kind == SpanKind::block;
     const char* const kind = span.kind == SpanKind::free ? "free"
-                             : !is_block                 ? "not identified"
+                             : !is_block                 ? "unknown"
                              : span.is_pending           ? "freed, still needed by a stream"
                                                          : "in use";
     table.rows.push_back({text_cell(address_text(span.begin)), bytes_cell(span.size), bytes_cell(span.waste),

@@ -1,6 +1,7 @@
 #include "app/gui/core/timeline_columns.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -222,16 +223,36 @@ void mark_losses(const Stream& stream, TimelineColumns& timeline) {
   }
 }
 
-// "10 ms", "1.5 s": no more digits than the step needs; from one minute on in the format of times.
-std::string tick_text(std::int64_t ns, double step) {
+// The power of ten of a step: 2 ms -> 6.
+int power_of(double step) {
+  return static_cast<int>(std::floor(std::log10(step) + 1e-9));
+}
+
+// A multiple of the step, with as many decimals as the step needs, in the unit of the last tick: "8.74 s", "490 ms",
+// "1:02.740012".
+std::string tick_text(std::int64_t ns, double step, std::int64_t last_ns) {
   if (ns == 0) return "0";
-  if (ns >= 60'000'000'000 && step >= 1e6) return text_from_moment_ns(ns);
+  constexpr std::int64_t second = 1'000'000'000, minute = 60 * second;
   const auto value = static_cast<double>(ns);
-  if (step >= 1e8) return fmt::format("{:.10g} s", value / 1e9);
-  if (step >= 1e5 && value < 1e9) return fmt::format("{:.10g} ms", value / 1e6);
-  if (step >= 1e5) return fmt::format("{:.4f} s", value / 1e9);
-  if (value < 1e6) return fmt::format("{:.10g} µs", value / 1e3);
-  return value < 1e9 ? fmt::format("{:.4f} ms", value / 1e6) : fmt::format("{:.7f} s", value / 1e9);
+  if (last_ns >= minute) {
+    const int decimals = std::clamp(9 - power_of(step), 0, 9);
+    const double seconds = static_cast<double>(ns % minute) / 1e9;
+    const std::string end = fmt::format("{:0{}.{}f}", seconds, decimals > 0 ? decimals + 3 : 2, decimals);
+    const std::int64_t minutes = ns / minute;
+    return minutes < 60 ? fmt::format("{}:{}", minutes, end)
+                        : fmt::format("{}:{:02}:{}", minutes / 60, minutes % 60, end);
+  }
+  const int unit = last_ns >= second ? 9 : last_ns >= 1'000'000 ? 6 : 3;
+  constexpr std::array<const char*, 3> names = {"µs", "ms", "s"};
+  return fmt::format("{:.{}f} {}", value / std::pow(10.0, unit), std::max(0, unit - power_of(step)),
+                     names[static_cast<std::size_t>(unit / 3 - 1)]);
+}
+
+// "+20 ms", "+1.2 s": from the first tick.
+std::string offset_tick_text(double ns) {
+  if (ns >= 1e9) return fmt::format("+{:.10g} s", ns / 1e9);
+  if (ns >= 1e6) return fmt::format("+{:.10g} ms", ns / 1e6);
+  return ns >= 1e3 ? fmt::format("+{:.10g} µs", ns / 1e3) : fmt::format("+{:.10g} ns", ns);
 }
 
 double nice_step(double range, int most) {
@@ -356,13 +377,13 @@ std::optional<TimelineColumns> compute_columns_by_requests(const Stream& stream,
   columns.has_times = own.has_times;
   columns.whole = own.whole;
   columns.span = own.span;
-  StreamState state = other.state_at(found->front());
-  Columns course(columns, own.columns.size(), column_from(state, other_heap.heap, found->front()));
+  StreamState state = other.state_at(found->front().position);
+  Columns course(columns, own.columns.size(), column_from(state, other_heap.heap, found->front().position));
   std::size_t column = 0;
   const bool is_done = pass_over_states_from(
-      other, state, found->back(), [&](std::uint64_t) { return control == nullptr || !control->cancelled; },
+      other, state, found->back().position, [&](std::uint64_t) { return control == nullptr || !control->cancelled; },
       [&](const StreamState& now, std::uint64_t position, std::int64_t, std::uint32_t changed) {
-        while (column + 1 < own.columns.size() && (*found)[column + 1] < position) ++column;
+        while (column + 1 < own.columns.size() && (*found)[column + 1].position < position) ++column;
         const TimelineColumn figures = column_from(now, other_heap.heap, position);
         if (changed == other_heap.heap || changed == 0) course.add(figures, figures, column);
       });
@@ -410,10 +431,17 @@ std::vector<AxisTick> ticks_of(const TimelineColumns& timeline, int most) {
   std::vector<AxisTick> ticks;
   if (timeline.span.empty()) return ticks;
   const double step = std::max(1.0, nice_step(static_cast<double>(timeline.span.length()), most));
-  const double begin = std::ceil(static_cast<double>(timeline.span.begin) / step) * step;
-  for (double at = begin; at <= static_cast<double>(timeline.span.end); at += step) {
-    const auto value = static_cast<std::int64_t>(std::llround(at));
-    ticks.push_back({timeline.share_of_axis(at), timeline.has_times ? tick_text(value, step) : text_from_count(value)});
+  const auto multiple = [&](double at) { return static_cast<std::int64_t>(std::llround(at * step)); };
+  const double first = std::ceil(static_cast<double>(timeline.span.begin) / step);
+  const double last = std::floor(static_cast<double>(timeline.span.end) / step);
+  // Below a hundredth of the time, only the last digits would differ.
+  const bool has_offsets = first >= 100;
+  for (double at = first; at <= last; ++at) {
+    const std::string text = !timeline.has_times ? exact_text_from_count(multiple(at))
+                             : !has_offsets || at == first
+                                 ? tick_text(multiple(at), step, multiple(has_offsets ? first : last))
+                                 : offset_tick_text(step * (at - first));
+    ticks.push_back({timeline.share_of_axis(step * at), text});
   }
   return ticks;
 }

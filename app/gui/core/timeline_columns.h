@@ -155,6 +155,7 @@ std::optional<TimelineColumns> compute_columns_by_requests(const Stream& stream,
 TimelineSpan possible_span(const TimelineColumns& timeline, double begin, double end);
 
 // Ticks at 1, 2 or 5 times a power of ten, at most `most` of them: the position as a share of the span, and the label.
+// Far zoomed in, the first one has the time, "8.74 s", and the others count from it, "+20 ms".
 struct AxisTick {
   double at = 0;
   std::string text;

@@ -72,7 +72,7 @@ std::string range_sentence(const RangeAnswer& answer) {
   const auto& streams = answer.trace->streams;
   const auto timed = std::find_if(streams.begin(), streams.end(), [](const Stream& one) { return one.has_times(); });
   const auto name_of = [&](const Moment& moment, const std::vector<std::int64_t>& times_ns) {
-    if (timed == streams.end() || !moment.text.starts_with("after ")) return moment.text;
+    if (timed == streams.end() || !moment.text.starts_with("event ")) return moment.text;
     const std::int64_t at_ns = times_ns[static_cast<std::size_t>(timed - streams.begin())];
     return text_from_moment_ns(std::max<std::int64_t>(0, timed->since_start_ns(at_ns))) + " (" + moment.text + ")";
   };

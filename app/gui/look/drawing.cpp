@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <imgui_internal.h>  // The order of windows has no public API.
+
 namespace hbmscope::gui {
 namespace {
 
@@ -164,6 +166,23 @@ void tooltip(std::string_view words) {
   text(words);
   ImGui::PopTextWrapPos();
   ImGui::EndTooltip();
+}
+
+void cover_what_is_behind() {
+  ImGuiWindow* const dialog = ImGui::GetCurrentWindow();
+  const ImGuiViewport& viewport = *ImGui::GetMainViewport();
+  ImGui::SetNextWindowPos(viewport.WorkPos);
+  ImGui::SetNextWindowSize(viewport.WorkSize);
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, {0, 0, 0, 0.35F});
+  constexpr ImGuiWindowFlags flags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                                     ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoNav |
+                                     ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoSavedSettings;
+  ImGui::Begin("##cover", nullptr, flags);
+  ImGuiWindow* const cover = ImGui::GetCurrentWindow();
+  ImGui::End();
+  ImGui::PopStyleColor();
+  ImGui::BringWindowToDisplayBehind(cover, dialog);
+  if (ImGui::GetCurrentContext()->NavWindow == cover) ImGui::FocusWindow(dialog);  // A click beside the dialog.
 }
 
 bool link(const char* label) {

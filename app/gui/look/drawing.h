@@ -47,6 +47,10 @@ void draw_hatch(ImDrawList& draw, const Look& look, ImVec2 from, ImVec2 to, ImU3
 // Shows `words` while the pointer is over the previous item.
 void tooltip(std::string_view words);
 
+// Dims what is behind the window that is being drawn, and keeps the mouse from it: a dialog that asks something has the
+// pointer alone, so that no tooltip of the page behind lies over it.
+void cover_what_is_behind();
+
 // Clickable text, for breadcrumbs and links.
 bool link(const char* label);
 bool text_link(const char* label);  // The same as a part of a sentence: without a frame.

@@ -13,7 +13,7 @@ LegendPick draw_map_legend(const Look& look, bool knows_regions, HeapColoring co
                            const std::function<LegendMark(std::size_t)>& mark_of, float room_behind,
                            std::span<const LegendEntry> patterns) {
   std::vector<LegendEntry> shown;
-  shown.push_back({"##free", knows_regions ? "free" : "not identified",
+  shown.push_back({"##free", knows_regions ? "free" : "unknown",
                    knows_regions ? "An empty stretch of full height is contiguous free memory."
                                  : "The source does not report free memory.",
                    look.role(knows_regions ? Role::free : Role::not_identified), std::numeric_limits<double>::max(),

@@ -241,6 +241,7 @@ void draw_file_dialog(const AppState& state, FileDialogState& dialog, CommandQue
   ImGui::PushStyleColor(ImGuiCol_WindowBg, ImGui::GetStyle().Colors[ImGuiCol_PopupBg]);
   if (ImGui::Begin(title_of(wanted), &open,
                    ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoCollapse)) {
+    cover_what_is_behind();
     const auto listing = state.folder.value;
     if (listing && dialog.listed != listing) {
       dialog.listed = listing;

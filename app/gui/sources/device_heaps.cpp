@@ -120,6 +120,21 @@ std::optional<std::uint64_t> device_bytes_of(const TraceMoment& moment, HeapKey 
   return std::nullopt;
 }
 
+std::uint64_t bar_bytes_of(const DeviceHeaps& device, const DeviceHeap& heap, const TraceMoment& moment) {
+  const std::uint64_t pool = moment.heap(heap.key).space.region_bytes().value_or(0);
+  if (const auto bytes = device_bytes_of(moment, heap.key)) return std::max(*bytes, pool);
+  std::uint64_t most = 0;
+  for (const DeviceHeap& one : device.heaps)
+    most = std::max(most, moment.heap(one.key).space.region_bytes().value_or(one.peak_bytes));
+  return most;
+}
+
+bool begins_at_attaching(const TraceMoment& moment, const std::vector<AttachedFacts>& attached, HeapKey heap) {
+  return moment.stream(heap).definitions().heap(heap.heap).layer == wire::Layer::physical &&
+         std::any_of(attached.begin(), attached.end(),
+                     [&](const AttachedFacts& one) { return one.stream == heap.stream && !one.is_left_alone; });
+}
+
 std::uint64_t total_of(const DeviceHeaps& device, const TraceMoment& moment) {
   std::uint64_t bytes = 0;
   for (const DeviceHeap& heap : device.heaps)

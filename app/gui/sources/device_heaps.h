@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/query/attached_facts.h"
 #include "app/gui/sources/trace_moment.h"
 
 namespace hbmscope::gui {
@@ -42,6 +43,13 @@ std::size_t count_large(const std::vector<ProgramHeap>& programs);
 
 // The size of the heap's device, if one of the heaps on it has it at that time.
 std::optional<std::uint64_t> device_bytes_of(const TraceMoment& moment, HeapKey heap);
+
+// What the full width of a heap's bar is: the size of the device, else the largest pool or peak of all heaps on it, so
+// that the bars of a device have one scale.
+std::uint64_t bar_bytes_of(const DeviceHeaps& device, const DeviceHeap& heap, const TraceMoment& moment);
+
+// Whether the heap has only what the driver handed out since hbmscope attached, because a driver can't list the rest.
+bool begins_at_attaching(const TraceMoment& moment, const std::vector<AttachedFacts>& attached, HeapKey heap);
 
 // Bytes in use at the selected time, in the heaps that count.
 std::uint64_t total_of(const DeviceHeaps& device, const TraceMoment& moment);

@@ -187,7 +187,7 @@ void draw_tooltip(const DrawnBoxes& frame, float x, float y) {
     const BoxCell& cell = boxes.cells[static_cast<std::size_t>(row) * static_cast<std::size_t>(boxes.query.width) +
                                       static_cast<std::size_t>(column)];
     if (cell.quarters == 0) {
-      text(cell.has_memory ? "free" : boxes.knows_regions ? "no memory there" : "not identified");
+      text(cell.has_memory ? "free" : boxes.knows_regions ? "no memory there" : "unknown");
     } else {
       const auto shade = std::find_if(boxes.legend.begin(), boxes.legend.end(),
                                       [&](const ShadeEntry& one) { return one.shade == cell.shade; });

@@ -246,7 +246,7 @@ Places find_places(const Look& look, bool is_strip) {
   places.origin = {std::floor(corner.x + places.gutter), std::floor(corner.y + above)};
   places.width = std::max(16, static_cast<int>(room.x - places.gutter - margin));
   places.height = std::max(8, static_cast<int>(room.y - above - below));
-  if (is_strip) places.height = std::min(places.height, strip_pitch_most);
+  if (is_strip) places.height = strip_height_in(places.height);
   return places;
 }
 

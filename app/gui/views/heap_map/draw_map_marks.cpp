@@ -223,13 +223,14 @@ void MapMarks::ends(float left) const {
 void MapMarks::largest_free() const {
   const auto size_of = [&](std::size_t span) { return text_from_bytes(spans.spans[span].size); };
   if (!spans.has_two_ends) {
-    if (spans.largest_free) flag(spans.spans[*spans.largest_free], "largest free " + size_of(*spans.largest_free));
+    if (spans.largest_free)
+      flag(spans.spans[*spans.largest_free], "largest free block " + size_of(*spans.largest_free));
     return;
   }
   const auto &lower = spans.largest_lower, &upper = spans.largest_upper;
-  if (lower && lower == upper) return flag(spans.spans[*lower], "largest free, either end " + size_of(*lower));
-  if (lower) flag(spans.spans[*lower], "largest free, lower end " + size_of(*lower));
-  if (upper) flag(spans.spans[*upper], "largest free, upper end " + size_of(*upper));
+  if (lower && lower == upper) return flag(spans.spans[*lower], "largest free block " + size_of(*lower));
+  if (lower) flag(spans.spans[*lower], "largest free block (lower end) " + size_of(*lower));
+  if (upper) flag(spans.spans[*upper], "largest free block (upper end) " + size_of(*upper));
 }
 
 // Above the block or below it, connected by a line.

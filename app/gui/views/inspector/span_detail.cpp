@@ -56,7 +56,7 @@ class Describer {
     detail_.title = is_free ? "Free" : "Not identified";
     auto& what = section("What");
     if (!is_free)
-      what.push_back({"state", "not identified", "The source does not report where the memory of the pool is.", {}});
+      what.push_back({"state", "unknown", "The source does not report where the memory of the pool is.", {}});
     if (is_free) what.push_back({"state", "free", {}, {}});
     const bool is_largest = map_.spans.largest_free && &span_ == &map_.spans.spans[*map_.spans.largest_free];
     if (is_largest)
@@ -261,7 +261,7 @@ class Describer {
         lines.push_back({name, "the end of the region", {}, {}});
         return;
       }
-      std::string words = span->kind == SpanKind::free ? "free" : "not identified";
+      std::string words = span->kind == SpanKind::free ? "free" : "unknown";
       if (span->kind == SpanKind::block) words = user_code_text(definitions_, state_.slots()[span->slot].stack);
       lines.push_back({name, text_from_bytes(span->size) + "  " + words, exact(span->size), span->begin});
     };

@@ -27,7 +27,7 @@ void draw_device(const std::string& title, const JobListing::Device& device, con
     right_text("not reported", true);
     return;
   }
-  right_text(text_from_bytes(*device.used_bytes) + " of " + text_from_bytes(*device.total_bytes), true);
+  right_text(text_from_part_of(*device.used_bytes, *device.total_bytes), true);
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = look.px(4);
   ImGui::Dummy({width, height});
@@ -288,6 +288,7 @@ void draw_jobs_window(const AppState& state, JobsWindowState& window, CommandQue
                                      ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings;
   bool stays = true;
   if (ImGui::Begin("Attach to a running job", &stays, flags)) {
+    cover_what_is_behind();
     const bool focuses_filter = state.jobs.listing && !std::exchange(window.has_focused, true);
     draw_job_list(state, window.list, commands, true, focuses_filter);
     if (ImGui::GetIO().WantTextInput && ImGui::IsKeyPressed(ImGuiKey_Escape, false)) commands.push(CommandId::escape);

@@ -28,53 +28,58 @@ void put_figure(const std::string& figure, float right, bool on_same_line = true
 }
 
 std::string words_of(const DeviceHeap& heap, const HeapState& state, std::uint64_t in_use,
-                     std::optional<std::uint64_t> device) {
+                     std::optional<std::uint64_t> device, std::uint64_t whole) {
   std::string words = heap.name + (heap.layer.empty() ? std::string() : ", " + std::string(heap.layer)) + "\nin use " +
                       text_from_bytes(in_use) + ", peak " + text_from_bytes(heap.peak_bytes);
   if (const auto pool = state.space.region_bytes())
-    words += "\npool size " + text_from_bytes(*pool) + ", free " +
-             text_from_bytes(state.space.free_bytes().value_or(0)) + ", largest free block " +
-             text_from_bytes(state.space.largest_free().value_or(0)) +
-             (device ? "\nThe full width of the bar is the device, " + text_from_bytes(*device) +
-                           "; the lighter part is free in the pool."
-                     : "\nThe full width of the bar is the pool size.");
+    words +=
+        "\npool size " + text_from_bytes(*pool) + ", free " + text_from_bytes(state.space.free_bytes().value_or(0)) +
+        ", largest free block " + text_from_bytes(state.space.largest_free().value_or(0)) +
+        (device ? "\nThe full width of the bar is the device, " + text_from_bytes(*device) +
+                      "; the lighter part is free in the pool."
+                : "\nThe full width of the bar is the largest pool of the device, " + text_from_bytes(whole) + ".");
   else
     words += "\nThis source does not report the regions of the pool. The full width of the bar is " +
-             (device ? "the device, " + text_from_bytes(*device) + "." : std::string("the peak."));
+             (device                     ? "the device, " + text_from_bytes(*device) + "."
+              : whole == heap.peak_bytes ? std::string("the peak.")
+                                         : "the largest pool of the device, " + text_from_bytes(whole) + ".");
   if (!heap.is_counted) words += "\nNot in the totals: another source reports the same bytes, or it is host memory.";
   return words;
 }
 
-void draw_heap(const Look& look, const DeviceHeap& heap, const TraceMoment& moment, bool is_shown,
-               CommandQueue& commands) {
+void draw_heap(const Look& look, const DeviceHeaps& all, const DeviceHeap& heap, const Source& source,
+               const TraceMoment& moment, bool is_shown, CommandQueue& commands) {
   const HeapState& state = moment.heap(heap.key);
   const std::uint64_t in_use = moment.state_of(heap.key).in_use_bytes(heap.key.heap);
   const auto pool = state.space.region_bytes();
-  const TextPair sizes =
-      texts_from_bytes(static_cast<std::int64_t>(in_use), static_cast<std::int64_t>(pool.value_or(0)));
-  std::string figure = pool ? sizes.first + " of " + sizes.second : text_from_bytes(in_use);
+  std::string figure = pool ? text_from_part_of(in_use, *pool) : text_from_bytes(in_use);
   // With large text or a long name the figure is shortened, then moved below: the name of a heap is more important.
   if (!has_room(heap.name, figure) && has_room(heap.name, text_from_bytes(in_use))) figure = text_from_bytes(in_use);
   const bool is_on_one_line = has_room(heap.name, figure);
   const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
-  const std::string words = heap.name + (heap.layer.empty() ? std::string() : "  " + std::string(heap.layer));
+  const bool is_partial = begins_at_attaching(moment, source.attached, heap.key);
+  const std::string words = heap.name + (heap.layer.empty() ? std::string() : "  " + std::string(heap.layer)) +
+                            (is_partial ? ", since attaching" : "");
   const float room = is_on_one_line ? room_for_name(figure) : ImGui::GetContentRegionAvail().x;
   const std::string label = shortened(words, room) + "###heap " + text_from_heap_key(heap.key);
   if (ImGui::Selectable(label.c_str(), is_shown, ImGuiSelectableFlags_AllowOverlap) && !is_shown)
     commands.push(command::choose_heap, heap.key);
   const auto device = device_bytes_of(moment, heap.key);
-  tooltip(words_of(heap, state, in_use, device));
+  const std::uint64_t whole = bar_bytes_of(all, heap, moment);
+  tooltip(words_of(heap, state, in_use, device, whole) +
+          (is_partial ? "\nOnly what the driver handed out since hbmscope attached: it can't list what the process had "
+                        "before, such as most of a pool that is larger than this."
+                      : ""));
   put_figure(figure, right, is_on_one_line);
-  const std::uint64_t whole = std::max(pool.value_or(0), device ? *device : pool ? 0 : heap.peak_bytes);
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const ImVec2 size{std::max(1.0F, ImGui::GetContentRegionAvail().x), look.px(8)};
   ImGui::Dummy(size);
   draw_pool_bar(*ImGui::GetWindowDrawList(), look, from, {from.x + size.x, from.y + size.y}, in_use,
-                device ? pool.value_or(0) : 0, whole);
+                device || whole > pool.value_or(0) ? pool.value_or(0) : 0, whole);
 }
 
-void draw_device(const Look& look, const DeviceHeaps& device, const TraceMoment& moment, HeapKey shown,
-                 CommandQueue& commands) {
+void draw_device(const Look& look, const DeviceHeaps& device, const Source& source, const TraceMoment& moment,
+                 HeapKey shown, CommandQueue& commands) {
   const std::string figure = text_from_bytes(total_of(device, moment));
   const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
   // Otherwise the figures of its heaps and the tooltip have to do.
@@ -83,7 +88,8 @@ void draw_device(const Look& look, const DeviceHeaps& device, const TraceMoment&
   tooltip(device.name + ": " + figure + " in use");
   if (is_on_one_line) put_figure(figure, right);
   ImGui::Indent(look.px(8));
-  for (const DeviceHeap& heap : device.heaps) draw_heap(look, heap, moment, heap.key == shown, commands);
+  for (const DeviceHeap& heap : device.heaps)
+    draw_heap(look, device, heap, source, moment, heap.key == shown, commands);
   ImGui::Unindent(look.px(8));
 }
 
@@ -144,9 +150,9 @@ void draw_heap_tree(const AppState& state, CommandQueue& commands) {
   }
   for (const DeviceHeaps& all : source->devices) {
     if (moment->trace == source->trace)
-      draw_device(look, all, *moment, shown, commands);
+      draw_device(look, all, *source, *moment, shown, commands);
     else
-      draw_device(look, known_by(*moment, all), *moment, shown, commands);
+      draw_device(look, known_by(*moment, all), *source, *moment, shown, commands);
   }
   draw_programs(look, source->programs, shown, commands);
 }

@@ -78,9 +78,9 @@ void draw_head(const AppState& state, const TimelineColumns& timeline, TimelineS
   button("Peak", CommandId::go_to_peak, "The time with the most memory in use (P)");
   if (!timeline.failures.empty()) {
     button((is_narrow ? "[" : std::string(icon::left) + "  Failure") + "###previous failure",
-           CommandId::previous_failure, "The previous out-of-memory ([)");
+           CommandId::previous_failure, "The previous failure ([)");
     button((is_narrow ? "]" : "Failure  " + std::string(icon::right)) + "###next failure", CommandId::next_failure,
-           "The next out-of-memory (])");
+           "The next failure (])");
   }
   button(std::string(icon::pin) + (state.position().pin.empty() ? "  Pin" : "  Unpin") + "###Pin",
          CommandId::pin_moment,

@@ -135,13 +135,15 @@ void draw_time_axis(ImDrawList& draw, const AppState& state, const TimelinePictu
   axis.has_times = whole.has_times;
   axis.span = {std::llround(picture.begin), std::llround(picture.end)};
   const int most = std::max(1, static_cast<int>(static_cast<float>(picture.width) / look.px(110)));
+  float free_from = 0;
   for (const AxisTick& tick : ticks_of(axis, most)) {
     const float x = picture.left + static_cast<float>(tick.at * static_cast<double>(picture.width));
     draw.AddLine({x, y}, {x, y + look.px(4)}, look.role(Role::dim_text));
     const float width = ImGui::CalcTextSize(tick.text.c_str()).x;
-    if (x + width / 2 > right) continue;
-    draw.AddText({std::max(picture.left - look.px(2), x - width / 2), y + look.px(4)}, look.role(Role::dim_text),
-                 tick.text.c_str());
+    const float left = std::max(picture.left - look.px(2), x - width / 2);
+    if (left + width > right || left < free_from) continue;
+    draw.AddText({left, y + look.px(4)}, look.role(Role::dim_text), tick.text.c_str());
+    free_from = left + width + look.px(8);
   }
 }
 

@@ -98,8 +98,9 @@ void select_file(const AppState& state, const SeriesPoint& point, CommandQueue& 
       return commands.push(command::show_source_file, source.id);
 }
 
-// One bar a file, stacked by line of your code: each layer is drawn down to the axis, over the ones above it. Samples
-// without any code are in no line; then the bars are as high as the totals.
+// One bar a file, stacked by line of your code, what grows most on top and first in the legend: each layer is drawn
+// down to the axis, over the ones above it. Samples without any code are in no line; then the bars are as high as the
+// totals.
 void draw_bars(const Look& look, const SeriesAnswer& series) {
   std::vector<double> x, top;
   for (const SeriesPoint& point : series.points) {
@@ -115,7 +116,7 @@ void draw_bars(const Look& look, const SeriesAnswer& series) {
     ImPlot::PlotBars(name, x.data(), top.data(), static_cast<int>(x.size()), 0.6, bars);
   };
   if (series.growth.lines.empty()) return plot("bytes", look.vec(Role::parameters));
-  for (std::size_t i = series.growth.lines.size(); i-- > 0;) {
+  for (std::size_t i = 0; i < series.growth.lines.size(); ++i) {
     const SeriesGrowth::Line& line = series.growth.lines[i];
     plot(line.name.c_str(), look.vec(role_from_hue(i)));
     for (std::size_t k = 0; k < top.size(); ++k) top[k] -= static_cast<double>(line.bytes[k]);
@@ -124,9 +125,9 @@ void draw_bars(const Look& look, const SeriesAnswer& series) {
 
 // The line of the layer at a height; nullptr above all of them.
 const SeriesGrowth::Line* line_at(const SeriesGrowth& growth, std::size_t file, double height) {
-  for (const SeriesGrowth::Line& line : growth.lines) {
-    height -= static_cast<double>(line.bytes[file]);
-    if (height < 0) return &line;
+  for (std::size_t i = growth.lines.size(); i-- > 0;) {
+    height -= static_cast<double>(growth.lines[i].bytes[file]);
+    if (height < 0) return &growth.lines[i];
   }
   return nullptr;
 }
