@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "analysis/model/clamped.h"
 #include "analysis/trace/layers.h"
 #include "analysis/units/format.h"
 
@@ -30,13 +29,6 @@ const FailureEvent* TraceMoment::failure(HeapKey key) const {
   const auto& failures = stream(key).failures();
   const std::size_t count = failures_until(stream(key), position(key));
   return count > 0 && failures[count - 1].event == position(key) ? &failures[count - 1] : nullptr;
-}
-
-std::int64_t TraceMoment::time_ns(HeapKey key) const {
-  const Stream& of = stream(key);
-  if (moment.since_start_ns && of.has_times()) return clamped_sum(of.zero_ns(), *moment.since_start_ns);
-  if (const FailureEvent* const failed = failure(key)) return failed->time_ns;
-  return position(key) == 0 ? of.zero_ns() : state_of(key).time_ns();
 }
 
 namespace {
