@@ -287,7 +287,7 @@ AnswerBar find_answer_bar(const AppState& state) {
   if (source->trace && answer && !(answer->heap.empty())) {
     AnswerBar bar = answer->failure ? bar_of_failure(state, *answer) : bar_of_peak(state, *answer);
     if (const std::string verdict = headline_of_verdict(*source->trace); !verdict.empty())
-      bar.sentence = "Dry run: " + verdict + (verdict.ends_with('.') ? " " : ". ") + bar.sentence;
+      bar.sentence = verdict + (verdict.ends_with('.') ? " " : ". ") + bar.sentence;
     return bar;
   }
   if (source->trace && is_of_log(*source->trace)) return bar_of_log(*source->trace);
