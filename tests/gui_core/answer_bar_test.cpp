@@ -112,6 +112,17 @@ TEST_F(AnswerBarTest, of_a_failure_it_is_the_cause_with_its_figures_and_what_to_
   EXPECT_EQ("What would help", bar().buttons.front().words);
 }
 
+TEST_F(AnswerBarTest, what_is_missing_is_what_the_rounded_request_would_have_taken) {
+  test::SmallTrace trace;
+  trace.add_heap("GPU 0 PyTorch pool");
+  trace.region(0x1000000, 100 * mib);
+  trace.alloc(0x1000000, 50 * mib, "forward");
+  trace.run_out_of_memory(50 * mib + 100);
+  open(trace);
+  EXPECT_EQ("requested 50.0 MiB", bar().chips[0].words);
+  EXPECT_EQ("free 50.0 MiB, 512 B too little", bar().chips[1].words) << "PyTorch rounds to 512 bytes";
+}
+
 TEST_F(AnswerBarTest, without_a_failure_it_is_the_peak) {
   test::SmallTrace trace;
   fill(trace);
