@@ -46,9 +46,11 @@ std::string text_of_end(const Stream& stream, const HeldRow& row) {
 
 Table table_of_history(const Stream& stream, const AddressHistory& history, std::size_t rows_max) {
   const Definitions& definitions = stream.definitions();
-  const std::size_t all = history.rows.size(), first = rows_max == 0 ? 0 : all - std::min(rows_max, all);
+  const std::size_t all = history.rows.size();
+  const std::pair part = history.rows_around(rows_max);
+  const std::size_t first = part.first, last = part.second;
   std::vector<std::vector<Value>> cells;
-  for (std::size_t i = first; i < all; ++i) {
+  for (std::size_t i = first; i < last; ++i) {
     const HeldRow& row = history.rows[i];
     const bool ends = row.how != HeldEnd::lives, has_begin = row.event != HeldRow::no_event;
     cells.push_back({value_of(std::string(history.now == i ? ">" : "")), row.size,
@@ -79,7 +81,9 @@ Table table_of_history(const Stream& stream, const AddressHistory& history, std:
                       {.key = "tag"}},
           .rows = std::move(cells),
           .shown = shown,
-          .foot = first == 0 ? "" : text_from_count(first) + " older; --top 0 prints all"};
+          .foot = last - first == all ? ""
+                                      : fmt::format("{} older, {} newer; --top 0 prints all", text_from_count(first),
+                                                    text_from_count(all - last))};
 }
 
 // The frames of your code, or all frames if there are none.

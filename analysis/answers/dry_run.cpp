@@ -199,7 +199,16 @@ Document describe_recorded_verdict(const Trace& trace) {
 
 std::string headline_of_verdict(const Trace& trace) {
   const auto verdict = find_recorded_verdict(trace);
-  return verdict ? printable(verdict->text.substr(0, verdict->text.find('\n'))) : std::string();
+  if (!verdict) return {};
+  const std::string_view text = verdict->text;
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  std::string_view next = text.substr(std::min(end + 1, text.size()));
+  next = next.substr(0, next.find('\n'));
+  std::string head = "Dry run";
+  // "These are the figures of GPU 5, the fullest of 8."
+  if (next.starts_with(figures_of))
+    head += fmt::format(" ({})", next.substr(figures_of.size(), next.size() - figures_of.size() - 1));
+  return printable(fmt::format("{}: {}", head, text.substr(0, end)));
 }
 
 }  // namespace hbmscope

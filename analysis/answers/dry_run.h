@@ -12,7 +12,7 @@ Document describe_dry_run(const DryRun& run);
 
 // Of the recording of a dry run, with the key "dry_run"; without parts if the trace is none.
 Document describe_recorded_verdict(const Trace& trace);
-// Its first line: "out of memory: no room for 4.00 GiB (step, train.py:12)"; empty: there is none.
+// Its first line, with the device if there are several: "Dry run (GPU 5, the fullest of 8): fits: ..."; empty: none.
 std::string headline_of_verdict(const Trace& trace);
 
 }  // namespace hbmscope

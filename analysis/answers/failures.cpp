@@ -5,6 +5,7 @@
 
 #include "analysis/answers/failure.h"
 #include "analysis/query/chosen_heap.h"
+#include "analysis/query/failure_facts.h"
 #include "analysis/query/log_headline.h"
 #include "analysis/trace/failure_details.h"
 #include "analysis/trace/moment.h"
@@ -23,9 +24,11 @@ Document at_peak(const Trace& trace) {
     document.add(describe_outlook(*outlook));
   else
     document.add(Absent{"outlook"});
-  document.add(Sentence{
-      .key = "sentence",
-      .text = trace.files.size() > 1 ? "No request failed in these files." : "No request failed in this file."});
+  const std::string_view doubt = why_no_failure_is_seen(trace);
+  document.add(Sentence{.key = "sentence",
+                        .text = !doubt.empty()           ? std::string(doubt)
+                                : trace.files.size() > 1 ? "No request failed in these files."
+                                                         : "No request failed in this file."});
   for (const NoteOfLog& note : notes_of_log(trace))
     document.add(Sentence{.key = std::string(note.key), .lead = std::string(note.lead), .text = note.text});
   const auto moment = heap.empty() ? std::nullopt : std::optional(find_moment(trace, "peak"));

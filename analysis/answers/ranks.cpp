@@ -64,7 +64,7 @@ Table table_of_ranks(const std::vector<RankRow>& rows) {
                       {.key = "fullness",
                        .title = "Full",
                        .unit = Unit::share,
-                       .meaning = "In use / limit, or / pool where the limit is unknown.",
+                       .meaning = "In use / limit, or / device where the limit is unknown, or / pool where both are.",
                        .rank = 1},
                       {.key = "peak_in_use_bytes", .title = "Peak", .unit = Unit::bytes, .rank = 2},
                       {.key = "limit_bytes", .title = "Limit", .unit = Unit::bytes, .rank = 5},

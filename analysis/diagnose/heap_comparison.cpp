@@ -19,7 +19,8 @@ using Bytes = std::optional<std::uint64_t>;
 // The facts about one heap that rows and sentences need.
 struct HeapFacts {
   HeapRow row;
-  std::uint64_t requests = 0, failures = 0;
+  std::uint64_t requests = 0, failures = 0;  // Failures: including one just at this time.
+  std::uint64_t past_failures = 0;
   std::optional<std::size_t> last_failure;  // Its index among the stream's failures.
   std::optional<std::size_t> next_failure;  // The failure of the very next request, if it will fail.
   bool ends_here = false;
@@ -36,8 +37,9 @@ std::optional<HeapFacts> facts_of(const HeapAt& at, PassControl* control) {
   for (std::size_t i = 0; i < stream.failures().size(); ++i) {
     const FailureEvent& one = stream.failures()[i];
     if (!one.is_out_of_memory || one.heap != at.heap.heap) continue;
+    if (one.event <= at.position) ++facts.failures;
     if (one.event < at.position) {
-      ++facts.failures;
+      ++facts.past_failures;
       facts.last_failure = i;
       continue;
     }
@@ -97,20 +99,20 @@ std::string failure_sentence(const HeapAt& at, std::size_t index) {
 }
 
 std::string failures_of(const char* name, const HeapAt& at, const HeapFacts& facts) {
-  if (facts.failures == 0) return fmt::format("{} served every request up to here.", name);
-  const std::string times = facts.failures == 1
+  if (facts.past_failures == 0) return fmt::format("{} served every request up to here.", name);
+  const std::string times = facts.past_failures == 1
                                 ? "one request failed"
-                                : fmt::format("{} requests failed; the last one", text_from_count(facts.failures));
+                                : fmt::format("{} requests failed; the last one", text_from_count(facts.past_failures));
   return fmt::format("{}: {}. {}", name, times, failure_sentence(at, *facts.last_failure));
 }
 
 void say_failures(const HeapAt& at_a, const HeapFacts& a, const HeapAt& at_b, const HeapFacts& b,
                   std::vector<std::string>& sentences) {
-  if (a.failures == 0 && b.failures == 0) return;
+  if (a.past_failures == 0 && b.past_failures == 0) return;
   // The heap with failures comes first.
   const std::string of_a = failures_of("A", at_a, a), of_b = failures_of("B", at_b, b);
-  sentences.push_back(a.failures == 0 ? of_b : of_a);
-  sentences.push_back(a.failures == 0 ? of_a : of_b);
+  sentences.push_back(a.past_failures == 0 ? of_b : of_a);
+  sentences.push_back(a.past_failures == 0 ? of_a : of_b);
 }
 
 // The position that the keys [ and ] jump to: just before a failure.

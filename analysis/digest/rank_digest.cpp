@@ -12,6 +12,7 @@
 #include "analysis/query/short_name.h"
 #include "analysis/query/trace_user_code.h"
 #include "analysis/trace/layers.h"
+#include "analysis/trace/moment.h"
 #include "analysis/trace/stream_names.h"
 #include "collector/wire/reported_names.h"
 
@@ -163,7 +164,7 @@ class Digester {
     states[index_] = stream_.state_at(position);
     DigestMoment moment;
     moment.name = name;
-    if (stream_.has_times()) moment.since_start_ns = stream_.since_start_ns(states[index_].time_ns());
+    if (stream_.has_times()) moment.since_start_ns = stream_.since_start_ns(time_of(stream_, states[index_]));
     moment.uses = uses_of(states[index_], counted_, sites_);
     for (HeapRow& row : compute_heap_rows(trace_, states))
       if (row.stream == index_ && counted_[row.heap] && (row.peak_in_use_bytes > 0 || row.pool_bytes.value_or(0) > 0)) {

@@ -219,6 +219,8 @@ DryRun judge_dry_run(const DryRunFindings& found);
 struct RecordedVerdict {
   std::string outcome, text;
 };
+// How the text names the device that its figures are of, if there are several.
+constexpr std::string_view figures_of = "These are the figures of ";
 // Nothing: it is not the recording of a dry run that ended.
 std::optional<RecordedVerdict> find_recorded_verdict(const Trace& trace);
 

@@ -205,7 +205,7 @@ std::string text_from_dry_run(const DryRun& run) {
   if (run.outcome != DryRunOutcome::fits)
     text += fmt::format("Before that, on GPU {}: {}\n", need->device, text_from_need(run, *need));
   else if (run.needs.size() > 1)
-    text += fmt::format("These are the figures of GPU {}, the fullest of {}.\n", need->device, run.needs.size());
+    text += fmt::format("{}GPU {}, the fullest of {}.\n", figures_of, need->device, run.needs.size());
   return text + text_from_proof(run) + text_from_survived(run) + text_at_peak(run) +
          text_from_assumptions(need->context_bytes) + "\n";
 }

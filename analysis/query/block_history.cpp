@@ -63,6 +63,7 @@ class HistoryFinder {
     for (std::size_t i = 0; i < history_.rows.size(); ++i) {
       const HeldRow& row = history_.rows[i];
       const bool had_begun = row.event == HeldRow::no_event || row.event < position_;
+      if (had_begun) history_.begun = i + 1;
       if (had_begun && (row.how == HeldEnd::lives || row.end_event >= position_)) history_.now = i;
     }
     return std::move(history_);
@@ -176,6 +177,12 @@ class HistoryFinder {
 };
 
 }  // namespace
+
+std::pair<std::size_t, std::size_t> AddressHistory::rows_around(std::size_t most) const {
+  if (most == 0 || most >= rows.size()) return {0, rows.size()};
+  const std::size_t before = std::min(begun, most / 2 + 1), first = std::min(begun - before, rows.size() - most);
+  return {first, first + most};
+}
 
 std::optional<AddressHistory> compute_address_history(const Stream& stream, std::uint32_t heap, AddressRange range,
                                                       std::uint64_t position, PassControl* control) {

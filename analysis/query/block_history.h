@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "analysis/model/address_range.h"
@@ -51,6 +52,10 @@ struct AddressHistory {
   std::optional<FreeSince> since;
   // The row that is live at the given time; nothing if the address is free then.
   std::optional<std::size_t> now;
+  std::size_t begun = 0;  // How many rows had begun by then.
+
+  // First and one past the last of at most `most` rows (0: all) around the given time.
+  std::pair<std::size_t, std::size_t> rows_around(std::size_t most) const;
 };
 
 // `position` is the given time of `since` and `now`. Returns nothing if it was cancelled.

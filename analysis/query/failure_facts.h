@@ -13,6 +13,7 @@
 #include "analysis/query/heap_rows.h"
 #include "analysis/trace/pass_control.h"
 #include "analysis/trace/stream.h"
+#include "analysis/trace/trace.h"
 
 namespace hbmscope {
 
@@ -66,5 +67,8 @@ struct FailureFacts {
 // before it, state_at(failures()[index].event), for callers that have it.
 FailureFacts compute_failure_facts(const Stream& stream, std::size_t index);
 FailureFacts compute_failure_facts(const Stream& stream, std::size_t index, const StreamState& state);
+
+// Of a trace without a failure: why it may have had one nevertheless, as a sentence; empty if there is no reason.
+std::string_view why_no_failure_is_seen(const Trace& trace);
 
 }  // namespace hbmscope

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "analysis/trace/layers.h"
-#include "analysis/trace/reported_figures.h"
 #include "analysis/trace/stream_names.h"
 
 namespace hbmscope {
@@ -30,23 +30,32 @@ void take_figures(const Stream& stream, const HeapRow& heap, std::uint64_t posit
   row.peak_bytes = heap.peak_in_use_bytes;
   row.pool_bytes = heap.pool_bytes;
   row.largest_free_bytes = heap.largest_free_bytes;
-  row.limit_bytes = find_reported(stream, reported_figure::limit, row.heap.heap, position);
+  row.limit_bytes = find_limit_bytes(stream, row.heap.heap, position);
+  row.device_bytes = find_device_bytes(stream, row.heap.heap, position);
   row.is_inexact = heap.is_inexact;
 }
 
-bool is_worse(const RankRow& a, const RankRow& b) {
+bool is_fuller(const RankRow& a, const RankRow& b) {
   const auto key = [](const RankRow& row) {
-    return std::tuple(row.failures > 0, row.fullness().value_or(-1), row.in_use_bytes.value_or(0));
+    return std::pair(row.fullness().value_or(-1), row.in_use_bytes.value_or(0));
   };
   return key(a) > key(b);
+}
+
+std::optional<double> share_of(std::optional<std::uint64_t> bytes, std::optional<std::uint64_t> whole) {
+  if (!bytes || !whole) return std::nullopt;
+  return static_cast<double>(*bytes) / static_cast<double>(*whole);
 }
 
 }  // namespace
 
 std::optional<double> RankRow::fullness() const {
-  const std::uint64_t whole = limit_bytes.value_or(0) > 0 ? *limit_bytes : pool_bytes.value_or(0);
-  if (whole == 0 || !in_use_bytes) return std::nullopt;
-  return static_cast<double>(*in_use_bytes) / static_cast<double>(whole);
+  if (const auto share = share_of_limit()) return share;
+  return pool_bytes.value_or(0) > 0 ? share_of(in_use_bytes, pool_bytes) : std::nullopt;
+}
+
+std::optional<double> RankRow::share_of_limit() const {
+  return share_of(in_use_bytes, limit_bytes ? limit_bytes : device_bytes);
 }
 
 std::vector<RankRow> compute_rank_rows(const Trace& trace, const std::vector<StreamState>& states) {
@@ -73,14 +82,20 @@ std::vector<RankRow> compute_rank_rows(const Trace& trace, const std::vector<Str
       RankRow candidate = row;
       candidate.heap.heap = info.id;
       take_figures(stream, heap, states[i].position(), candidate);
-      if (!fullest || is_worse(candidate, *fullest)) fullest = std::move(candidate);
+      if (!fullest || is_fuller(candidate, *fullest)) fullest = std::move(candidate);
     }
     if (fullest)
       rows.push_back(std::move(*fullest));
     else if (row.failure)
       rows.push_back(std::move(row));
   }
-  std::stable_sort(rows.begin(), rows.end(), is_worse);
+  const HeapKey first = choose_heap(trace, {});
+  const auto badness = [&](const RankRow& row) {
+    const bool is_first = row.failures == 0 && !first.empty() && row.stream == first.stream;
+    return std::tuple(row.failures > 0, is_first, row.share_of_limit().value_or(-1), row.peak_bytes);
+  };
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const RankRow& a, const RankRow& b) { return badness(a) > badness(b); });
   return rows;
 }
 

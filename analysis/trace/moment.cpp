@@ -142,11 +142,6 @@ std::optional<std::uint64_t> parse_whole(std::string_view text) {
   return number;
 }
 
-// The time of the last event before a position, used to look up the other streams.
-std::int64_t time_at(const Stream& stream, std::uint64_t position) {
-  return position == 0 ? stream.first_time_ns() : stream.state_at(position).time_ns();
-}
-
 Result<Moment> find_event(const Trace& trace, std::string_view stream_number, std::string_view number) {
   auto position = parse_whole(number);
   // More digits than any event number has: out of range, like a position one past the end.
@@ -166,6 +161,14 @@ Result<Moment> find_event(const Trace& trace, std::string_view stream_number, st
 
 }  // namespace
 
+std::int64_t time_of(const Stream& stream, const StreamState& state) {
+  if (state.position() == 0) return stream.zero_ns();
+  const auto& failures = stream.failures();
+  const auto next = std::lower_bound(failures.begin(), failures.end(), state.position(),
+                                     [](const FailureEvent& one, std::uint64_t at) { return one.event < at; });
+  return next != failures.end() && next->event == state.position() ? next->time_ns : state.time_ns();
+}
+
 std::string text_from_position(const Trace& trace, std::size_t stream, std::uint64_t position) {
   return trace.streams.size() == 1 ? fmt::format("#{}", position) : fmt::format("{}#{}", stream + 1, position);
 }
@@ -178,7 +181,7 @@ Result<Moment> find_moment(const Trace& trace, std::size_t stream_index, std::ui
         "Use one of them, or a time."));
   Moment moment;
   if (trace.streams.size() > 1) {
-    moment = moment_of_event(trace, stream_index, position, time_at(stream, position),
+    moment = moment_of_event(trace, stream_index, position, time_of(stream, stream.state_at(position)),
                              fmt::format("stream {}", stream_index + 1));
     moment.name.clear();
     return moment;
@@ -272,8 +275,13 @@ Result<Moment> find_moment(const Trace& trace, std::string_view text) {
 
 std::vector<StreamState> compute_states(const Trace& trace, const Moment& moment) {
   std::vector<StreamState> states;
-  for (std::size_t i = 0; i < trace.streams.size(); ++i)
-    states.push_back(trace.streams[i].state_at(moment.positions[i]));
+  for (std::size_t i = 0; i < trace.streams.size(); ++i) {
+    const Stream& stream = trace.streams[i];
+    StreamState& state = states.emplace_back(stream.state_at(moment.positions[i]));
+    if (!stream.has_times()) continue;
+    state.wait_until(moment.since_start_ns ? clamped_sum(stream.zero_ns(), *moment.since_start_ns)
+                                           : time_of(stream, state));
+  }
   return states;
 }
 

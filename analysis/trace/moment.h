@@ -49,7 +49,11 @@ Result<Moment> find_moment(const Trace& trace, std::string_view text);
 // After that many events of one stream, by its index. Error: a position beyond the end of the stream.
 Result<Moment> find_moment(const Trace& trace, std::size_t stream_index, std::uint64_t position);
 
-// The states of all streams at that time.
+// The time that a state shows, on the clock of its stream: just before a failed request when that failed, however long
+// nothing happened before, else that of the last event.
+std::int64_t time_of(const Stream& stream, const StreamState& state);
+
+// The states of all streams at that time, from which ages count: a state's time_ns() is that of the moment.
 std::vector<StreamState> compute_states(const Trace& trace, const Moment& moment);
 
 }  // namespace hbmscope

@@ -123,7 +123,9 @@ class StreamState {
 
   std::uint64_t position() const { return position_; }  // Events applied.
   std::size_t next_block() const { return next_block_; }
-  std::int64_t time_ns() const { return time_ns_; }  // The time of the last event.
+  // That of the last event, or a later one that is shown, while nothing happened since (compute_states()).
+  std::int64_t time_ns() const { return time_ns_; }
+  void wait_until(std::int64_t time_ns) { time_ns_ = position_ == 0 ? time_ns : std::max(time_ns_, time_ns); }
   // All slots, including empty ones, as LiveBlocks made on access.
   class Slots;
   Slots slots() const;

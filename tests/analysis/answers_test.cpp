@@ -20,6 +20,8 @@
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "tests/analysis/profile_builder.h"
+#include "tests/analysis/trace_builder.h"
+#include "tests/sizes.h"
 
 namespace hbmscope {
 namespace {
@@ -310,6 +312,22 @@ TEST(AnswerTable, has_each_name_once_and_refuses_others) {
   const auto unknown = find_answer_row("nothing");
   ASSERT_FALSE(unknown);
   EXPECT_NE(std::string::npos, unknown.error().text().find("ranks, heaps, "));
+}
+
+TEST(Answers, that_no_request_failed_is_said_only_where_one_could_be_seen) {
+  const auto words_of = [](const TraceBuilder& built) {
+    return text_from_document(describe_failures(built.trace, {}));
+  };
+  TraceBuilder listed;
+  listed.live(listed.heap("GPU 0", 0), 0x1000, mib);
+  listed.states_at();
+  const std::string words = words_of(listed);
+  EXPECT_NE(words.find("The file has no events, so a failure could not be seen."), std::string::npos) << words;
+  EXPECT_EQ(words.find("No request failed"), std::string::npos) << words;
+  TraceBuilder served;
+  served.alloc(served.heap("GPU 0", 0), 0x1000, mib);
+  served.states_at();
+  EXPECT_NE(words_of(served).find("No request failed in this file."), std::string::npos);
 }
 
 }  // namespace

@@ -214,6 +214,27 @@ TEST(AddressHistory, moves_listings_and_heaps_that_go_end_what_was_there) {
   EXPECT_EQ(1U, history->now);
 }
 
+// Also where the address is free at the given time.
+TEST(AddressHistory, few_rows_are_those_around_the_given_time) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("GPU 0", all_reported);
+  for (int i = 0; i < 20; ++i) {  // Events 2 i and 2 i + 1.
+    built.alloc(heap, 0x1000, 16);
+    built.free(heap, 0x1000);
+  }
+  built.states_at();
+  const auto rows_at = [&](std::uint64_t position, std::size_t most) {
+    return compute_address_history(built.trace.streams[0], heap, {0x1000, 0x1001}, position)->rows_around(most);
+  };
+  using Part = std::pair<std::size_t, std::size_t>;
+  EXPECT_EQ(rows_at(20, 5), Part(7, 12)) << "free since the tenth";
+  EXPECT_EQ(rows_at(21, 5), Part(8, 13)) << "held by the eleventh";
+  EXPECT_EQ(rows_at(0, 5), Part(0, 5));
+  EXPECT_EQ(rows_at(40, 5), Part(15, 20));
+  EXPECT_EQ(rows_at(20, 0), Part(0, 20));
+  EXPECT_EQ(rows_at(20, 30), Part(0, 20));
+}
+
 TEST(PlaceAt, is_a_block_a_gap_or_nothing_and_free_only_if_reported) {
   TraceBuilder built;
   const std::uint32_t reported = built.heap("GPU 0", all_reported), unreported = built.heap("GPU 1", 0);

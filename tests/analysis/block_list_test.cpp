@@ -139,6 +139,30 @@ TEST(BlockList, ends_and_times_are_those_that_every_state_shows) {
   }
 }
 
+// Nothing happens for ten seconds before the request that fails: the blocks grow old meanwhile.
+TEST(BlockList, ages_count_to_the_shown_time) {
+  TraceBuilder built;
+  const std::uint32_t heap = built.heap("GPU 0", block_list_flags);
+  built.alloc(heap, 0x1000000, mib);
+  const std::int64_t first_ns = built.time_ns;
+  built.alloc(heap, 0x2000000, mib);
+  built.time_ns += 10'000'000'000;
+  built.run_out(heap, 8 * mib);
+  const std::int64_t failed_ns = built.time_ns;
+  built.alloc(heap, 0x3000000, mib);
+  const std::vector<std::pair<std::string, std::int64_t>> ages = {
+      {"oom", failed_ns - first_ns}, {"#2", failed_ns - first_ns}, {"#3", failed_ns - first_ns},     {"#1", 0},
+      {"4s", 4'000'000'000},         {"11s", 11'000'000'000},      {"end", built.time_ns - first_ns}};
+  for (const auto& [at, age_ns] : ages) {
+    const auto states = built.states_at(at);
+    const auto live = *collect_live_rows(built.trace, states, false);
+    EXPECT_EQ(age_ns, facts_of(built.trace, states, live.rows.front()).age_ns) << at;
+    const auto old = compute_block_list(built.trace, states, live, {"age>3s", BlockOrder::age, false});
+    ASSERT_TRUE(old);
+    EXPECT_EQ(at == "#1" ? 0U : 2U, old->rows.size()) << at;
+  }
+}
+
 TEST(BlockList, filters_and_orders_as_a_plain_walk_would) {
   TraceBuilder built;
   fill_at_random(built, 4);

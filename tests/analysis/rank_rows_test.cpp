@@ -60,7 +60,7 @@ std::vector<RankRow> rows_of(const Trace& trace) {
   return compute_rank_rows(trace, compute_states(trace, *find_moment(trace, "end")));
 }
 
-TEST(RankRows, failures_come_first_then_the_fuller_then_those_with_more_in_use) {
+TEST(RankRows, failures_come_first_then_who_is_closer_to_the_limit_then_who_had_the_higher_peak) {
   std::vector<std::shared_ptr<const Trace>> traces;
   for (const MadeRank& made :
        {MadeRank{"a", 10}, MadeRank{"b", 30}, MadeRank{"c", 500, 1000, 0, false, true}, MadeRank{"d", 900, 1000},
@@ -73,14 +73,27 @@ TEST(RankRows, failures_come_first_then_the_fuller_then_those_with_more_in_use) 
             "e 500 98 0\n"
             "d 900 90 0\n"
             "c 500 50 0\n"
-            "f 0 0 0\n"
             "b 30 - 0\n"
-            "a 10 - 0\n");
+            "a 10 - 0\n"
+            "f 0 0 0\n");
   ASSERT_TRUE(rows.front().failure);
   EXPECT_EQ(rows.front().failure->requested_bytes, 5000);
   EXPECT_EQ(rows.front().heap_name, "GPU 0");
   EXPECT_EQ(rows.front().largest_free_bytes, 800U);
   EXPECT_EQ(rows[1].limit_bytes, 510U);
+}
+
+// A pool that grows with its use is full, however little that is.
+TEST(RankRows, a_small_pool_that_is_full_is_not_the_worst) {
+  const std::vector<std::shared_ptr<const Trace>> traces = {trace_of({"a", 768, 770}), trace_of({"b", 5880, 6060}),
+                                                            trace_of({"c", 3060, 4000})};
+  const Trace trace = join_traces(traces);
+  const auto rows = rows_of(trace);
+  EXPECT_EQ(text_of(rows),
+            "b 5880 97 0\n"
+            "c 3060 76 0\n"
+            "a 768 99 0\n");
+  EXPECT_EQ(choose_heap(trace, {}).stream, rows.front().stream) << "the window shows the same one first";
 }
 
 struct Reading {

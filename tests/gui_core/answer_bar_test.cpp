@@ -80,6 +80,17 @@ TEST_F(AnswerBarTest, of_a_dry_run_it_begins_with_its_verdict) {
       << text_from_document(*failure->document);
 }
 
+TEST_F(AnswerBarTest, of_a_dry_run_on_several_gpus_it_names_the_one_that_the_figures_are_of) {
+  test::SmallTrace trace;
+  trace.fact(dry_run_outcome_fact, "fits");
+  trace.fact(dry_run_verdict_fact,
+             "fits: peak 6.55 GiB of 79.1 GiB, 72.6 GiB to spare\nThese are the figures of GPU 5, the fullest of 8.\n");
+  fill(trace);
+  open(trace);
+  EXPECT_EQ("Dry run (GPU 5, the fullest of 8): fits: peak 6.55 GiB of 79.1 GiB, 72.6 GiB to spare. No failures.",
+            bar().sentence);
+}
+
 TEST_F(AnswerBarTest, of_a_failure_it_is_the_cause_with_its_figures_and_what_to_do) {
   test::SmallTrace trace;
   fill(trace);
@@ -99,6 +110,17 @@ TEST_F(AnswerBarTest, of_a_failure_it_is_the_cause_with_its_figures_and_what_to_
   EXPECT_FALSE(bar().chips[2].command) << "another time is shown";
   give(*bar().buttons.front().command);
   EXPECT_EQ("What would help", bar().buttons.front().words);
+}
+
+TEST_F(AnswerBarTest, what_is_missing_is_what_the_rounded_request_would_have_taken) {
+  test::SmallTrace trace;
+  trace.add_heap("GPU 0 PyTorch pool");
+  trace.region(0x1000000, 100 * mib);
+  trace.alloc(0x1000000, 50 * mib, "forward");
+  trace.run_out_of_memory(50 * mib + 100);
+  open(trace);
+  EXPECT_EQ("requested 50.0 MiB", bar().chips[0].words);
+  EXPECT_EQ("free 50.0 MiB, 512 B too little", bar().chips[1].words) << "PyTorch rounds to 512 bytes";
 }
 
 TEST_F(AnswerBarTest, without_a_failure_it_is_the_peak) {

@@ -358,6 +358,8 @@ TEST_F(BlocksTest, inspector_says_when_a_block_came_when_it_goes_and_what_it_bec
   EXPECT_TRUE(first.stack[0].is_own);
   ASSERT_EQ(2U, answers().address.value->history.rows.size());
   EXPECT_TRUE(history_line(*answers().address.value, 0).is_now);
+  EXPECT_EQ("2 allocations, oldest first", title_of_history(2, 2));
+  EXPECT_EQ("13 of 180 allocations, oldest first", title_of_history(13, 180));
   give(command::select_address, PlaceToSelect{0x2400000});
   EXPECT_EQ("4.00 KiB, 0.0 % of the block", value(detail(), "Size", "rounding"));
 }

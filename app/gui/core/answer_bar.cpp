@@ -60,12 +60,13 @@ void add_name(AnswerBar& bar, const HeadlineAnswer& answer, const std::string& w
   bar.chips.push_back(std::move(held));
 }
 
-// `is_shown`: the pictures show that time of that heap. `wanted`: the request that failed, else 0.
+// `is_shown`: the pictures show that time of that heap. `wanted`: what the request that failed would have taken, else
+// 0.
 void add_free(AnswerBar& bar, std::optional<std::uint64_t> free, std::optional<std::uint64_t> largest, bool is_shown,
               std::uint64_t wanted = 0) {
   if (!free) return;
   std::string words = "free " + text_from_bytes(*free);
-  // "requested 8.25 GiB", "free 8.25 GiB" would contradict the failure.
+  // "requested 8.25 GiB", "free 8.25 GiB" would contradict the failure. The difference is that of the sentence.
   if (wanted > *free && text_from_bytes(wanted) == text_from_bytes(*free))
     words += ", " + text_from_bytes(wanted - *free) + " too little";
   bar.chips.push_back(chip(std::move(words), "Free in the pool, all free blocks together."));
@@ -167,7 +168,7 @@ AnswerBar bar_of_failure(const AppState& state, const HeadlineAnswer& answer) {
   add_growth(bar, answer);
   add_settings(state, answer, bar);
   add_free(bar, failure.row.total_free_bytes, facts.largest_free_bytes, is_at(state, answer, facts.event),
-           facts.requested_bytes);
+           facts.needed_bytes);
   add_name(bar, answer, "just before the failure");
   add_top(bar, failure.holders, "just before the failure");
   add_failure_buttons(state, answer, bar);
@@ -183,13 +184,8 @@ std::string text_without_failure(const Source& source) {
   } else if (source.ended) {
     return source.ended->runs_on ? "No failures so far." : "No failure was seen; how the job ended is unknown.";
   }
-  if (source.trace->import.count_of("not_finished") > 0)
-    return "The recording is incomplete: what came after its end is unknown.";
-  const bool could_have_events =
-      source.trace->origin == TraceOrigin::history || source.trace->origin == TraceOrigin::recording;
-  if (could_have_events && compute_event_counts(*source.trace).total == 0)
-    return "The file has no events, so a failure could not be seen.";
-  return "No failures.";
+  const std::string_view doubt = why_no_failure_is_seen(*source.trace);
+  return doubt.empty() ? "No failures." : std::string(doubt);
 }
 
 AnswerBar bar_of_peak(const AppState& state, const HeadlineAnswer& answer) {
@@ -290,7 +286,7 @@ AnswerBar find_answer_bar(const AppState& state) {
   if (source->trace && answer && !(answer->heap.empty())) {
     AnswerBar bar = answer->failure ? bar_of_failure(state, *answer) : bar_of_peak(state, *answer);
     if (const std::string verdict = headline_of_verdict(*source->trace); !verdict.empty())
-      bar.sentence = "Dry run: " + verdict + (verdict.ends_with('.') ? " " : ". ") + bar.sentence;
+      bar.sentence = verdict + (verdict.ends_with('.') ? " " : ". ") + bar.sentence;
     return bar;
   }
   if (source->trace && is_of_log(*source->trace)) return bar_of_log(*source->trace);

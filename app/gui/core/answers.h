@@ -105,7 +105,7 @@ struct RangeAnswer {
   TimeRange range;  // As selected by the user.
   std::shared_ptr<const Trace> trace;
   Moment from, to;
-  std::vector<std::int64_t> from_ns, to_ns;  // Per stream: the time of the last event before the position.
+  std::vector<std::int64_t> from_ns, to_ns;  // Per stream: what its state shows.
   RangeSummary summary;
 };
 

@@ -105,11 +105,8 @@ bool find_gone_blocks(const TraceMoment& moment, const BlockQuery& query, HeapKe
       if (!history) return false;
       if (history->rows.empty()) continue;
       gone = GoneBlocks{heap, address, history->rows.size(), {}, {}};
-      for (const HeldRow& row : history->rows) {
-        const bool is_later = row.event != HeldRow::no_event && row.event >= position;
-        if (!is_later) gone->last = row;
-        if (is_later && !gone->next) gone->next = row;
-      }
+      if (history->begun > 0) gone->last = history->rows[history->begun - 1];
+      if (history->begun < history->rows.size()) gone->next = history->rows[history->begun];
       return true;
     }
   return true;

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "analysis/model/clamped.h"
 #include "analysis/trace/layers.h"
 #include "analysis/units/format.h"
 
@@ -33,13 +32,6 @@ const FailureEvent* TraceMoment::failure(HeapKey key) const {
   const FailureEvent& next = failures[count - 1];
   const bool is_earlier = moment.since_start_ns && *moment.since_start_ns < stream(key).since_start_ns(next.time_ns);
   return is_earlier ? nullptr : &next;
-}
-
-std::int64_t TraceMoment::time_ns(HeapKey key) const {
-  const Stream& of = stream(key);
-  if (moment.since_start_ns && of.has_times()) return clamped_sum(of.zero_ns(), *moment.since_start_ns);
-  if (const FailureEvent* const failed = failure(key)) return failed->time_ns;
-  return position(key) == 0 ? of.zero_ns() : state_of(key).time_ns();
 }
 
 namespace {

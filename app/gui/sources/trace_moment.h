@@ -28,9 +28,8 @@ struct TraceMoment {
   // Just before a request of the heap's stream that failed. Null if the next event is none,
   // or if the instant is known and earlier: nothing may have happened for seconds before it.
   const FailureEvent* failure(HeapKey key) const;
-  // On the clock of the heap's stream: the instant, if it is known, that of the failure, if it is just before one, else
-  // the time of the stream's last event before it.
-  std::int64_t time_ns(HeapKey key) const;
+  // On the clock of the heap's stream, as in time_of().
+  std::int64_t time_ns(HeapKey key) const { return state_of(key).time_ns(); }
 };
 
 // The layers in which one process's memory is visible: driver allocations, a pool, buffers. It has the largest heap of

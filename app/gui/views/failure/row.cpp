@@ -1,3 +1,4 @@
+#include "analysis/query/failure_facts.h"
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/view_row.h"
 
@@ -13,7 +14,9 @@ constinit const ViewRow failure_row{
     .asks = {Question::failure},
     .needs_addresses = true,
     .why_missing = [](const AppState& state) -> std::string_view {
-      return has_failures(*state.source()->trace) ? "" : "No request failed in this file.";
+      const Trace& trace = *state.source()->trace;
+      const std::string_view doubt = why_no_failure_is_seen(trace);
+      return has_failures(trace) ? "" : doubt.empty() ? "No request failed in this file." : doubt;
     },
     .opens_first = 3,
     .comes_forward = ComesForward::once_a_file,

@@ -154,14 +154,11 @@ void draw_history(const AppState& state, InspectorState& inspector, const Look& 
     return;
   }
   // The rows around the shown time, in the scroll bar of the Inspector.
-  constexpr std::size_t around = 6;
-  const std::size_t count = history.rows.size(), now = history.now.value_or(count - 1);
-  std::size_t first = now - std::min(now, around), last = std::min(count, now + around + 1);
-  if (inspector.history_of == answer.value) {
-    first = 0;
-    last = count;
-  }
-  dim_text(text_from_count(count) + (count == 1 ? " allocation" : " allocations, oldest first"));
+  constexpr std::size_t few = 13;
+  const std::size_t count = history.rows.size();
+  const std::pair part = history.rows_around(inspector.history_of == answer.value ? 0 : few);
+  const std::size_t first = part.first, last = part.second;
+  dim_text(title_of_history(last - first, count));
   if (last - first < count) {
     ImGui::SameLine();
     if (text_link("Show all")) inspector.history_of = answer.value;

@@ -322,6 +322,11 @@ SpanDetail detail_of_span(const HeapMapAnswer& map, const HeapSpan& span, const 
   return span.kind == SpanKind::block ? describer.block() : describer.gap();
 }
 
+std::string title_of_history(std::size_t shown, std::size_t all) {
+  return (shown < all ? text_from_count(shown) + " of " : std::string()) + text_from_count_of(all, "allocation") +
+         (all > 1 ? ", oldest first" : "");
+}
+
 HistoryLine history_line(const AddressAnswer& address, std::size_t index) {
   const HeldRow& row = address.history.rows[index];
   const Stream& stream = address.moment->stream(address.heap);

@@ -53,6 +53,8 @@ struct SpanDetail {
 SpanDetail detail_of_span(const HeapMapAnswer& map, const HeapSpan& span, const AddressAnswer* address,
                           const BlockLabels* labels = nullptr);
 
+// "13 of 180 allocations, oldest first"
+std::string title_of_history(std::size_t shown, std::size_t all);
 // A row of the history, built when it is drawn, since there can be a hundred thousand.
 HistoryLine history_line(const AddressAnswer& address, std::size_t row);
 
