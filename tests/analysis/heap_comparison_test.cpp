@@ -201,8 +201,8 @@ TEST(HeapComparison, before_the_failure_the_text_names_the_request_that_fails) {
   const HeapComparison heaps = both.compare(6, 10);
   EXPECT_EQ(3, row_of(heaps, "requests").a);
   EXPECT_EQ(3, row_of(heaps, "requests").b);
-  EXPECT_EQ(1, row_of(heaps, "out-of-memories").a) << "the one at which it is shown counts";
-  EXPECT_EQ(0, row_of(heaps, "out-of-memories").b);
+  EXPECT_EQ(1, row_of(heaps, "failures").a) << "the one at which it is shown counts";
+  EXPECT_EQ(0, row_of(heaps, "failures").b);
   EXPECT_FALSE(says(heaps, "one request failed"));
   EXPECT_EQ(static_cast<std::int64_t>(40 * mib), row_of(heaps, "pool size").a);
   EXPECT_EQ(static_cast<std::int64_t>(10 * mib), row_of(heaps, "pool size").b);
