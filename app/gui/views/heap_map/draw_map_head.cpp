@@ -129,6 +129,9 @@ void draw_map_head(const AppState& state, const HeapMapState& map, const HeapMap
   draw_copy_menu(ViewKind::heap_map, commands);
   text(shortened(sentence, ImGui::GetContentRegionAvail().x));
   tooltip("This is " + phrase_of(*answer.moment, answer.heap) + ". " + sentence);
+  // The legend follows on the same line where that is long enough for both.
+  constexpr float legend_width = 48, gap = 1.5F;  // In letters.
+  if (has_room_behind(legend_width * ImGui::GetFontSize())) ImGui::SameLine(0, gap * ImGui::GetFontSize());
 }
 
 }  // namespace hbmscope::gui
