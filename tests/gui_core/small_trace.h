@@ -34,6 +34,7 @@ class SmallTrace : TraceBuilder {
   void mark(std::string_view name, std::uint8_t phase = 0);                             // 0 instant, 1 begins, 2 ends.
   void report(std::string_view counter, std::int64_t value);                            // Belongs to no heap.
   void tell_time(std::int64_t realtime_ns);  // What the clock of the day shows now.
+  void time_passes(std::int64_t ns) { time_ns += ns; }
   void fact(std::string_view key, std::string_view value) { writer.add_job_fact(key, value); }
 
   const Trace& trace();  // With everything written so far.

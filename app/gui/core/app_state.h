@@ -100,7 +100,7 @@ struct Context {
   double play_speed = 1;    // Seconds of the trace per second; events per second in a file without times.
   int address_time_width = 0, address_time_height = 0;  // In px. 0 if not drawn yet.
   std::size_t timeline_width = 0;   // In px, one column of Answers::timeline_part per pixel. 0 if not drawn yet.
-  std::size_t timeline_height = 0;  // In px, of the lane of what is in use.
+  std::size_t timeline_height = 0;  // In px: of all that is in use at the peak, at the scale of the y axis.
 
   ContextNotes notes;
 };

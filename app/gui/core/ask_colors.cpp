@@ -38,13 +38,17 @@ std::shared_ptr<const TraceColors> shared_colors(const AppState& state, TraceCol
 // While a trace grows, the blocks of each version would need a pass of their own.
 void ask_stack_blocks(Answering& asking, const std::shared_ptr<const StackCourse>& course, TimelineSpan seen) {
   constexpr std::uint64_t least_px = 3;
+  // Where the y axis is zoomed in far, the blocks of many events would be too many.
+  constexpr std::uint64_t events_max = 200'000, parts_max = 2'000;
   const Source* source = asking.state().source();
   const Context& context = asking.state().context();
   if (source->is_part() || context.timeline_width == 0 || context.timeline_height == 0) return;
   const HeapKey heap = course->query().heap;
   const std::uint64_t peak = source->trace->streams[heap.stream].peak(heap.heap).in_use_bytes;
+  const StreamPositions positions = positions_of(source->trace->streams[heap.stream], seen);
+  const std::uint64_t finest = positions.end - positions.begin > events_max ? peak / parts_max : 1;
   const StackBlocksQuery query{course, seen, context.timeline_width,
-                               std::max<std::uint64_t>(1, peak / context.timeline_height * least_px)};
+                               std::max({std::uint64_t{1}, finest, peak * least_px / context.timeline_height})};
   asking.ask(&Answers::stack_blocks, {source->id, query},
              [trace = source->trace, query](Work& work) -> Computed<StackBlocks> {
                auto made = StackBlocks::compute(*trace, query, &work);

@@ -94,6 +94,7 @@ struct TimelineMarker {
   std::uint64_t count = 1;  // Markers merged because they are too close; the name is that of the first.
   int depth = 0;            // Number of enclosing ranges.
   std::string name;
+  std::uint64_t end_position = 0;  // Of a range, unless it is merged.
 };
 
 // A span of the axis: nanoseconds since the first event, or events if there are no times. Empty means the whole trace.

@@ -31,7 +31,7 @@ class Markers {
     } else if (mark.phase == mark_phase::ends) {
       for (std::size_t i = open.size(); i-- > 0;) {
         if (open[i].mark->name != mark.name) continue;
-        add_stretch(open[i], at(mark));
+        add_stretch(open[i], at(mark), mark.event);
         open.erase(open.begin() + static_cast<std::ptrdiff_t>(i));
         return;
       }
@@ -41,7 +41,8 @@ class Markers {
   }
   void finish() {
     for (const auto& [device, open] : open_)
-      for (const OpenStretch& one : open) add_stretch(one, std::numeric_limits<double>::infinity());
+      for (const OpenStretch& one : open)
+        add_stretch(one, std::numeric_limits<double>::infinity(), stream_.end_position());
     // Ranges end in another order than they begin.
     std::stable_sort(timeline_.stretches.begin(), timeline_.stretches.end(),
                      [](const TimelineMarker& a, const TimelineMarker& b) { return a.begin < b.begin; });
@@ -71,7 +72,7 @@ class Markers {
     }
     instants.push_back({where, where, mark.event, 1, 0, name_of(mark)});
   }
-  void add_stretch(const OpenStretch& open, double end) {
+  void add_stretch(const OpenStretch& open, double end, std::uint64_t end_position) {
     const double begin = at(*open.mark);
     if (open.depth >= marker_depth_max || end < 0 || begin > 1) return;
     auto& last = last_[static_cast<std::size_t>(open.depth)];
@@ -84,7 +85,7 @@ class Markers {
       return;
     }
     last = stretches.size();
-    stretches.push_back({begin, end, open.mark->event, 1, open.depth, name_of(*open.mark)});
+    stretches.push_back({begin, end, open.mark->event, 1, open.depth, name_of(*open.mark), end_position});
   }
 
   const Stream& stream_;

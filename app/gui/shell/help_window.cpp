@@ -22,6 +22,8 @@ constexpr Gesture gestures[] = {
     {"timeline: click", "go to that time; snaps to a failure, a marker or the peak nearby (Alt: no snapping)"},
     {"timeline: drag", "select a range; on the band above the lanes: move the current time; right button: pan"},
     {"timeline: Y", "fit the y axes to the visible data, or to the whole trace"},
+    {"timeline: Ctrl+Shift+wheel", "zoom the y axis at the pointer; Y or 0 shows all of it"},
+    {"timeline: click on a range", "select what happened in it: a step, a function"},
     {"right click", "menu: filter, zoom, source, copy"},
     {"mouse 4 and 5", "view back, forward"},
 };

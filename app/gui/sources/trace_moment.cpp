@@ -30,8 +30,8 @@ const FailureEvent* TraceMoment::failure(HeapKey key) const {
   const std::size_t count = failures_until(stream(key), position(key));
   if (count == 0 || failures[count - 1].event != position(key)) return nullptr;
   const FailureEvent& next = failures[count - 1];
-  const bool is_earlier = moment.since_start_ns && *moment.since_start_ns < stream(key).since_start_ns(next.time_ns);
-  return is_earlier ? nullptr : &next;
+  const bool is_elsewhere = moment.since_start_ns && *moment.since_start_ns != stream(key).since_start_ns(next.time_ns);
+  return is_elsewhere ? nullptr : &next;
 }
 
 namespace {

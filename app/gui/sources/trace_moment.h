@@ -25,8 +25,8 @@ struct TraceMoment {
   const HeapState& heap(HeapKey key) const { return states[key.stream].heap(key.heap); }
   const Stream& stream(HeapKey key) const { return trace->streams[key.stream]; }
   std::uint64_t position(HeapKey key) const { return moment.positions[key.stream]; }
-  // Just before a request of the heap's stream that failed. Null if the next event is none,
-  // or if the instant is known and earlier: nothing may have happened for seconds before it.
+  // Just before a request of the heap's stream that failed. Null if the next event is none, or if another instant is
+  // known: nothing may have happened for seconds around the failure.
   const FailureEvent* failure(HeapKey key) const;
   // On the clock of the heap's stream, as in time_of().
   std::int64_t time_ns(HeapKey key) const { return state_of(key).time_ns(); }

@@ -244,7 +244,7 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
   if (to.x - from.x < 16 || to.y - from.y < least) return ImGui::EndChild();
   const auto overlay = shown_overlay(state);
   const auto steps = state.answers().steps.value;
-  PictureOptions options{state.position().span, view.fits_y};
+  PictureOptions options{state.position().span, view.fits_y, view.y_range};
   options.has_thin_lanes = !view.folds_lanes;
   options.most_beside = most_beside(state, overlay ? &*overlay : nullptr);
   options.devices = other_devices(state);
@@ -254,7 +254,10 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
   TimelinePicture picture = make_picture(*whole, part.get(), options, from, to, look);
   picture.has_labels = has_labels;
   view.folded = picture.folded;
-  const int height = static_cast<int>(picture.memory.height());
+  // The whole peak would have this height at the scale of the y axis.
+  constexpr double zoom_most = 1000;
+  const double zoom = static_cast<double>(most_on_axis(*whole)) / (picture.memory.most - picture.memory.least);
+  const int height = static_cast<int>(picture.memory.height() * std::clamp(zoom, 1.0, zoom_most));
   if (state.context().timeline_width != static_cast<std::size_t>(width) ||
       state.context().timeline_height != static_cast<std::size_t>(std::max(0, height)))
     commands.push(command::size_timeline, {width, height});

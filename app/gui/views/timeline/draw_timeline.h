@@ -28,12 +28,13 @@ struct TimelineMenu {
 };
 
 struct TimelineState {
-  bool is_scrubbing = false;  // The first step of the drag was pushed.
-  bool is_selecting = false;  // The same for selecting a range.
-  bool folds_lanes = true;    // The lanes leave a plot of 300 px to what is in use.
-  std::string folded;         // What is folded: "fragmentation, 3 counters".
-  bool fits_y = false;        // The y axis fits the visible data; otherwise the whole trace.
-  double pressed_at = 0;      // On the axis: the start of the drag.
+  bool is_scrubbing = false;         // The first step of the drag was pushed.
+  bool is_selecting = false;         // The same for selecting a range.
+  bool folds_lanes = true;           // The lanes leave a plot of 300 px to what is in use.
+  std::string folded;                // What is folded: "fragmentation, 3 counters".
+  bool fits_y = false;               // The y axis fits the visible data, also from below; otherwise the whole trace.
+  std::optional<ByteRange> y_range;  // Zoomed by hand.
+  double pressed_at = 0;             // On the axis: the start of the drag.
   SelectedRange selected;
   double grip = 0;         // On the axis: the grabbed point of the overview's visible part.
   MomentName pushed;       // The last time that it pushed.

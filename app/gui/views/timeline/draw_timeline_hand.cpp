@@ -92,13 +92,16 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
     text("Skipped: these events were not fetched. The figures are the last ones before them.");
   else if (column.is_inexact)
     text("The figures are inexact: events were lost before this time, or contradict each other.");
+  const TimelineMarker* range = find_range_marker(frame.picture, frame.look, {x, ImGui::GetIO().MousePos.y});
+  if (range != nullptr) text(range->name);
   const bool is_growth =
       frame.steps != nullptr && frame.picture.growth && frame.picture.growth->holds(ImGui::GetIO().MousePos.y);
   dim_text("up to event " + text_from_count(after) +
-           (is_growth  ? "; click to select the step"
-            : target   ? "; click to go to the marker, Alt+click to the last event here"
-            : has_heap ? "; click to go to the most in use here, drag to select"
-                       : "; drag to select"));
+           (range != nullptr ? "; click to select the range"
+            : is_growth      ? "; click to select the step"
+            : target         ? "; click to go to the marker, Alt+click to the last event here"
+            : has_heap       ? "; click to go to the most in use here, drag to select"
+                             : "; drag to select"));
   ImGui::EndTooltip();
 }
 
@@ -190,10 +193,32 @@ void select_step(const TimelineFrame& frame, float x) {
   frame.commands.push(command::set_range, range);
 }
 
+void select_range_marker(const TimelineFrame& frame, const TimelineMarker& marker) {
+  const TimeRange range{frame.moment_at(marker.position), frame.moment_at(marker.end_position)};
+  const double end = std::min(frame.whole.share_of_axis(frame.picture.source.axis_at(marker.end)), 1.0);
+  frame.view.selected = {frame.picture.source.axis_at(marker.begin), frame.whole.axis_at(end), range,
+                         frame.state.source()->trace};
+  frame.commands.push(command::set_range, range);
+}
+
+// Around the figure under the pointer. Back at the whole axis, it follows the data again.
+void zoom_y(const TimelineFrame& frame, double factor) {
+  constexpr double least_range = 4096;
+  const Lane& lane = frame.picture.memory;
+  if (!lane.holds(ImGui::GetIO().MousePos.y)) return;
+  const double at = lane.value_at(ImGui::GetIO().MousePos.y);
+  const ByteRange range{std::max(0.0, at - (at - lane.least) / factor), at + (lane.most - at) / factor};
+  if (range.most - range.least < least_range) return;
+  const bool is_whole = range.least == 0 && range.most >= static_cast<double>(most_on_axis(frame.whole));
+  frame.view.y_range = is_whole ? std::nullopt : std::optional(range);
+}
+
 // `at`: the pointer's position on the axis.
 void handle_wheel(const TimelineFrame& frame, double at) {
   const ImGuiIO& io = ImGui::GetIO();
   const double length = frame.picture.end - frame.picture.begin;
+  if (io.KeyCtrl && io.KeyShift)
+    return zoom_y(frame, std::pow(1.25, static_cast<double>(io.MouseWheel + io.MouseWheelH)));
   const float sideways = io.MouseWheelH + (io.KeyShift ? io.MouseWheel : 0);
   if (sideways != 0) {
     frame.pan(-static_cast<double>(sideways) * length / 8);
@@ -282,6 +307,8 @@ void handle_lanes(const TimelineFrame& frame, bool hovered, bool active) {
              io.MouseClickedLastCount[0] == 1) {
     if (frame.steps != nullptr && frame.picture.growth && frame.picture.growth->holds(io.MousePos.y) && !io.KeyAlt)
       return select_step(frame, x);
+    if (const TimelineMarker* one = find_range_marker(frame.picture, frame.look, {x, io.MousePos.y}); one && !io.KeyAlt)
+      return select_range_marker(frame, *one);
     const auto blocks = frame.blocks();
     const auto block = io.KeyAlt ? std::nullopt : frame.block_under({x, io.MousePos.y});
     const bool is_at_target = !io.KeyAlt && find_snap_target(frame.picture, frame.look, x).has_value();
@@ -334,6 +361,7 @@ void handle_keys(const TimelineFrame& frame) {
   const ImGuiIO& io = ImGui::GetIO();
   if (frame.view.zoom_seen != frame.state.window.zoom_serial) {  // The key 0 shows everything.
     frame.view.zoom_seen = frame.state.window.zoom_serial;
+    frame.view.y_range.reset();
     if (frame.state.is_in_front(ViewKind::timeline)) frame.show(0, static_cast<double>(frame.whole.whole.end));
   }
   if (!ImGui::IsWindowFocused(ImGuiFocusedFlags_RootAndChildWindows) || io.WantTextInput || io.KeyAlt || io.KeyCtrl)
@@ -346,7 +374,10 @@ void handle_keys(const TimelineFrame& frame) {
   if (ImGui::IsKeyPressed(ImGuiKey_S)) frame.zoom(0.8, middle);
   if (ImGui::IsKeyPressed(ImGuiKey_A)) frame.pan(-length / 8);
   if (ImGui::IsKeyPressed(ImGuiKey_D)) frame.pan(length / 8);
-  if (ImGui::IsKeyPressed(ImGuiKey_Y)) frame.view.fits_y = !frame.view.fits_y;
+  if (ImGui::IsKeyPressed(ImGuiKey_Y)) {
+    if (!frame.view.y_range) frame.view.fits_y = !frame.view.fits_y;
+    frame.view.y_range.reset();
+  }
 }
 
 }  // namespace hbmscope::gui

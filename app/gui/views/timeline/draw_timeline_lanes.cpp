@@ -100,9 +100,9 @@ void draw_fragmentation(PixelCanvas& draw, const TimelinePicture& picture, ImU32
 template <class Words>
 void draw_scale(ImDrawList& draw, const Look& look, const Lane& lane, double step, const Words& words_of) {
   float last = lane.to.y + ImGui::GetTextLineHeight();  // In a low lane two labels would overlap.
-  for (double value = 0; value <= lane.most * 1.0001; value += step) {
+  for (double value = std::ceil(lane.least / step) * step; value <= lane.most * 1.0001; value += step) {
     const float y = lane.y_of(value);
-    if (value > 0) draw.AddLine({lane.from.x, y}, {lane.to.x, y}, look.role(Role::text, 0.10F));
+    if (value > lane.least) draw.AddLine({lane.from.x, y}, {lane.to.x, y}, look.role(Role::text, 0.10F));
     const std::string words = words_of(value);
     const ImVec2 size = ImGui::CalcTextSize(words.c_str());
     const float at = std::max(y - size.y / 2, lane.from.y - look.px(5));
@@ -113,8 +113,14 @@ void draw_scale(ImDrawList& draw, const Look& look, const Lane& lane, double ste
 }
 void draw_bytes_scale(ImDrawList& draw, const Look& look, const Lane& lane) {
   double step = 1;
-  while (lane.most / step > std::max(2.0F, lane.height() / look.px(30))) step *= 2;
-  draw_scale(draw, look, lane, step, text_from_bytes<double>);
+  while ((lane.most - lane.least) / step > std::max(2.0F, lane.height() / look.px(30))) step *= 2;
+  // Labels with three digits would all be the same: they count from the lowest.
+  constexpr double digits = 200;
+  const double first = std::ceil(lane.least / step) * step;
+  const bool counts = first / step > digits;
+  draw_scale(draw, look, lane, step, [&](double value) {
+    return counts && value > first ? "+" + text_from_bytes(value - first) : text_from_bytes(value);
+  });
 }
 
 // Left of a low lane, above the highest value that it can show: a caption never covers data.
@@ -193,13 +199,12 @@ void draw_loss(ImDrawList& draw, const Look& look, const TimelinePicture& pictur
 
 void draw_markers(ImDrawList& draw, const Look& look, const TimelinePicture& picture) {
   const Lane& lane = *picture.markers;
-  const float row = ImGui::GetTextLineHeight() + look.px(2);
-  const bool has_instants = !picture.source.instants.empty();
+  const float row = marker_row(look);
   for (const TimelineMarker& one : picture.source.stretches) {
     const float from = std::max(picture.left, picture.x_of(one.begin));
     const float to = std::max(from + 1, std::min(picture.right(), picture.x_of(one.end)));
     if (from > picture.right() || to < picture.left) continue;
-    const float top = lane.from.y + static_cast<float>(one.depth + (has_instants ? 1 : 0)) * row;
+    const float top = top_of_range(picture, look, one);
     if (top + row > lane.to.y + 1) continue;
     const Role role = one.count > 1 ? Role::several : role_from_hue(static_cast<std::size_t>(one.depth));
     draw.AddRectFilled({from, top}, {to - (to - from > 2 ? 1 : 0), top + row - look.px(2)}, look.role(role, 0.8F));
@@ -290,14 +295,29 @@ std::optional<Band> TimelineOverlay::at(double axis) const {
 }
 
 bool has_pool_line(const TimelinePicture& picture) {
-  return picture.source.knows_regions && static_cast<double>(picture.source.pool_most) <= picture.memory.most;
+  const auto pool = static_cast<double>(picture.source.pool_most);
+  return picture.source.knows_regions && pool <= picture.memory.most && pool >= picture.memory.least;
 }
 
 std::string words_of_axis(const TimelinePicture& picture, bool fits_y) {
   const bool is_beyond = picture.source.knows_regions && !has_pool_line(picture);
   std::string words = is_beyond ? "pool " + text_from_bytes(picture.source.pool_most) + ", beyond this scale" : "";
-  if (fits_y) words += std::string(words.empty() ? "" : "; ") + "y axis fitted to the visible data (Y)";
+  const Lane& lane = picture.memory;
+  if (lane.least > 0)
+    words += fmt::format("{}y axis from {} to {} (Y)", words.empty() ? "" : "; ", text_from_bytes(lane.least),
+                         text_from_bytes(lane.most));
+  else if (fits_y)
+    words += std::string(words.empty() ? "" : "; ") + "y axis fitted to the visible data (Y)";
   return words;
+}
+
+float marker_row(const Look& look) {
+  return ImGui::GetTextLineHeight() + look.px(2);
+}
+
+float top_of_range(const TimelinePicture& picture, const Look& look, const TimelineMarker& range) {
+  const int above = picture.source.instants.empty() ? 0 : 1;  // Instants have the first row.
+  return picture.markers->from.y + static_cast<float>(range.depth + above) * marker_row(look);
 }
 
 float gutter_of_lanes(const Look& look) {

@@ -55,6 +55,9 @@ bool has_pool_line(const TimelinePicture& picture);
 std::string words_of_axis(const TimelinePicture& picture, bool fits_y);
 // The width of the captions and scales left of the lanes.
 float gutter_of_lanes(const Look& look);
+// Of the lane of markers: the height of its rows, and where the row of a range is.
+float marker_row(const Look& look);
+float top_of_range(const TimelinePicture& picture, const Look& look, const TimelineMarker& range);
 
 // Text over data, on a plate of the background colour.
 void draw_words(ImDrawList& draw, const Look& look, ImVec2 at, const std::string& words, Role role);

@@ -35,6 +35,18 @@ void add_devices(TimelinePicture& picture, std::size_t others, float gap, float 
   }
 }
 
+// Small blocks on a high base, as on parameters that stay, would be a flat line.
+void fit_foot(TimelinePicture& picture) {
+  constexpr double margin = 8, least_share = 1000;
+  Band seen = picture.pixels.front().in_use;
+  for (const TimelineColumn& pixel : picture.pixels) seen.add(pixel.in_use);
+  const auto least = static_cast<double>(seen.least), most = static_cast<double>(seen.most);
+  if (most - least >= most / 2) return;
+  const double beside = std::max((most - least) / margin, most / least_share);
+  picture.memory.least = std::max(0.0, least - beside);
+  picture.memory.most = most + beside;
+}
+
 }  // namespace
 
 std::uint64_t most_on_axis(const TimelineColumns& timeline) {
@@ -42,7 +54,7 @@ std::uint64_t most_on_axis(const TimelineColumns& timeline) {
 }
 
 float Lane::y_of(double value) const {
-  return to.y - static_cast<float>(std::clamp(value / most, 0.0, 1.0)) * (to.y - from.y);
+  return to.y - static_cast<float>(std::clamp((value - least) / (most - least), 0.0, 1.0)) * (to.y - from.y);
 }
 
 float TimelinePicture::x_of_axis(double at) const {
@@ -172,6 +184,12 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   picture.memory = {from,
                     {to.x, has_heap ? split : last_foot},
                     std::max(1.0, static_cast<double>(std::max(most_on_axis(scale), options.most_beside)) * 1.1)};
+  if (options.y_range) {
+    picture.memory.least = options.y_range->least;
+    picture.memory.most = options.y_range->most;
+  } else if (fits_y && is_alone && options.most_beside == 0) {
+    fit_foot(picture);
+  }
   if (!is_alone) add_devices(picture, options.devices, gap, look.px(24));
   if (has_fits)
     picture.fits =
@@ -218,7 +236,8 @@ std::string words_not_drawn(const TimelinePicture& picture, bool has_strip) {
 }
 
 double axis_of_moment(const TraceMoment& moment, const TimelineColumns& whole) {
-  return whole.axis_at(whole.share_of(moment.position(whole.heap), moment.time_ns(whole.heap)));
+  return static_cast<double>(whole.has_times ? moment.time_ns(whole.heap) - whole.first_time_ns
+                                             : static_cast<std::int64_t>(moment.position(whole.heap)));
 }
 
 MomentName clicked_moment(const AppState& state, const TimelinePicture& picture, const TimelineColumns& whole,

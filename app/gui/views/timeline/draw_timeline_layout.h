@@ -19,11 +19,14 @@ namespace hbmscope::gui {
 struct Lane {
   ImVec2 from, to;
   double most = 1;
+  double least = 0;  // At its foot. What is below is not drawn.
 
   float height() const { return to.y - from.y; }
   float y_of(double value) const;
   bool holds(float y) const { return y >= from.y && y < to.y; }
-  double value_at(float y) const { return static_cast<double>(to.y - y) / static_cast<double>(height()) * most; }
+  double value_at(float y) const {
+    return least + static_cast<double>(to.y - y) / static_cast<double>(height()) * (most - least);
+  }
 };
 
 // The visible part of the axis and its position on the screen. `source` has the figures; `pixels` has one combined
@@ -67,10 +70,14 @@ struct TimelinePicture {
   ColumnRange columns_under(int pixel) const;
 };
 
+struct ByteRange {
+  double least = 0, most = 0;
+};
 struct PictureOptions {
   TimelineSpan seen;
-  bool fits_y = false;            // See TimelineState.
-  std::uint64_t most_beside = 0;  // The most bytes that an overlay, the other side or another device shows.
+  bool fits_y = false;                 // See TimelineState.
+  std::optional<ByteRange> y_range{};  // See TimelineState.
+  std::uint64_t most_beside = 0;       // The most bytes that an overlay, the other side or another device shows.
   // Lanes below what is in use may take its room. Folded: only what is left of a plot of `plot_least`.
   bool has_thin_lanes = true;
   bool has_steps = false;   // There is a lane for what each step left behind.

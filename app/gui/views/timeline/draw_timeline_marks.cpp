@@ -261,4 +261,15 @@ std::optional<SnapTarget> find_snap_target(const TimelinePicture& picture, const
   return best;
 }
 
+const TimelineMarker* find_range_marker(const TimelinePicture& picture, const Look& look, ImVec2 point) {
+  if (!picture.markers || !picture.markers->holds(point.y)) return nullptr;
+  const auto& all = picture.source.stretches;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const TimelineMarker& one) {
+    const float top = top_of_range(picture, look, one);
+    return one.count == 1 && point.y >= top && point.y < top + marker_row(look) && point.x >= picture.x_of(one.begin) &&
+           point.x < std::min(picture.right(), picture.x_of(one.end));
+  });
+  return found == all.end() ? nullptr : &*found;
+}
+
 }  // namespace hbmscope::gui

@@ -43,4 +43,7 @@ struct SnapTarget {
 };
 std::optional<SnapTarget> find_snap_target(const TimelinePicture& picture, const Look& look, float x);
 
+// The range in the lane of markers at that point; null: none, or several that are too short to be told apart.
+const TimelineMarker* find_range_marker(const TimelinePicture& picture, const Look& look, ImVec2 point);
+
 }  // namespace hbmscope::gui

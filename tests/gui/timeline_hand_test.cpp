@@ -1,0 +1,124 @@
+// The timeline under the hand: the y axis, ranges that a program marks, times at which nothing happens.
+#include <imgui_internal.h>
+
+#include "app/gui/core/answers.h"
+#include "app/gui/core/span_text.h"
+#include "app/gui/views/timeline/draw_timeline_marks.h"
+#include "tests/gui/gui_test.h"
+#include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
+
+namespace hbmscope::test {
+namespace {
+
+class TimelineHand : public GuiTest {
+ protected:
+  // 200 MiB that stay, and 1 MiB that comes and goes in each of 20 steps.
+  std::string write_steps() {
+    SmallTrace trace;
+    trace.region(0, 300 * mib);
+    trace.alloc(0, 200 * mib, "weights");
+    for (int i = 0; i < 20; ++i) {
+      trace.mark("step", 1);
+      trace.alloc(200 * mib, mib, "step");
+      trace.free(200 * mib);
+      trace.mark("step", 2);
+    }
+    trace.write(path("steps.hbm"));
+    return path("steps.hbm");
+  }
+  ImRect lanes(ImGuiTestContext& hand) const { return hand.ItemInfo("//Timeline/**/columns").RectFull; }
+  gui::TimelinePicture picture(ImGuiTestContext& hand, gui::PictureOptions options) const {
+    const ImRect box = lanes(hand);
+    const auto& part = state().answers().timeline_part.value;
+    return gui::make_picture(*state().answers().timeline.value, part.get(), options, box.Min, box.Max,
+                             gui::Look(state()));
+  }
+};
+
+TEST_F(TimelineHand, small_blocks_on_a_high_base_fill_a_fitted_axis) {
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {write_steps()});
+    const auto whole = picture(hand, {{}, true});
+    EXPECT_EQ(0, whole.memory.least) << "it begins with nothing in use";
+    const gui::TimelineSpan steps{20'000, 60'000};
+    commands().push(gui::command::show_span, steps);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(0, picture(hand, {steps, false}).memory.least);
+    const auto fitted = picture(hand, {steps, true});
+    EXPECT_GT(fitted.memory.least, 199.0 * mib);
+    EXPECT_LT(fitted.memory.most, 202.0 * mib);
+    EXPECT_GT(fitted.memory.y_of(200.0 * mib) - fitted.memory.y_of(201.0 * mib), fitted.memory.height() / 2);
+    EXPECT_FALSE(gui::has_pool_line(fitted));
+    EXPECT_NEAR(200.5 * mib, fitted.memory.value_at(fitted.memory.y_of(200.5 * mib)), 10.0);
+  });
+}
+
+// The block of a step is told apart only at the scale of a zoomed axis.
+TEST_F(TimelineHand, the_wheel_zooms_the_y_axis_down_to_single_blocks) {
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {write_steps()});
+    const std::size_t height = state().context().timeline_height;
+    const auto flat = picture(hand, {});
+    hand.MouseMoveToPos({lanes(hand).GetCenter().x, flat.memory.y_of(200.5 * mib)});
+    hand.KeyDown(ImGuiMod_Ctrl | ImGuiMod_Shift);
+    for (int i = 0; i < 10; ++i) hand.MouseWheelY(1);
+    hand.KeyUp(ImGuiMod_Ctrl | ImGuiMod_Shift);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_GT(state().context().timeline_height, 5 * height);
+    EXPECT_TRUE(state().position().span.empty()) << "the time stays";
+    hand.WindowFocus("//Timeline");
+    hand.KeyPress(ImGuiKey_Y);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(height, state().context().timeline_height) << "all of it again";
+  });
+}
+
+TEST_F(TimelineHand, a_click_on_a_marked_range_selects_it) {
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {write_steps()});
+    const gui::TimelinePicture drawn = picture(hand, {.seen = state().position().span, .has_thin_lanes = false});
+    ASSERT_TRUE(drawn.markers);
+    ASSERT_EQ(20U, drawn.source.stretches.size());
+    const gui::TimelineMarker& third = drawn.source.stretches[2];
+    const gui::Look look(state());
+    const ImVec2 middle{(drawn.x_of(third.begin) + drawn.x_of(third.end)) / 2,
+                        gui::top_of_range(drawn, look, third) + gui::marker_row(look) / 2};
+    ASSERT_EQ(&third, gui::find_range_marker(drawn, look, middle));
+    EXPECT_EQ(nullptr, gui::find_range_marker(drawn, look, {middle.x, middle.y + gui::marker_row(look)}));
+    hand.MouseMoveToPos(middle);
+    hand.MouseClick();
+    ASSERT_TRUE(wait_until_idle(hand));
+    const auto& range = state().answers().range.value;
+    ASSERT_TRUE(range);
+    EXPECT_EQ(third.position, range->from.positions[0]);
+    EXPECT_EQ(third.end_position, range->to.positions[0]);
+    EXPECT_EQ(mib, range->summary.total.allocated.bytes);
+  });
+}
+
+// Nothing happens after the failure for a while: a click there stays there, and is not called the failure.
+TEST_F(TimelineHand, a_click_behind_a_failure_is_not_at_the_failure) {
+  SmallTrace trace;
+  trace.region(0, 100 * mib);
+  trace.alloc(0, 50 * mib, "weights");
+  trace.run_out_of_memory(80 * mib);
+  trace.time_passes(50'000);
+  trace.free(0);
+  trace.write(path("pause.hbm"));
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {path("pause.hbm")});
+    hand.MouseMoveToPos(lanes(hand).GetCenter());
+    hand.MouseClick();
+    ASSERT_TRUE(wait_until_idle(hand));
+    const gui::TraceMoment& moment = *state().answers().moment.value;
+    const std::string phrase = gui::phrase_of(moment, {0, 1});
+    EXPECT_EQ(std::string::npos, phrase.find("failure")) << phrase;
+    const auto shown = picture(hand, {state().position().span});
+    EXPECT_NEAR(lanes(hand).GetCenter().x,
+                shown.x_of_axis(gui::axis_of_moment(moment, *state().answers().timeline.value)), 2);
+  });
+}
+
+}  // namespace
+}  // namespace hbmscope::test
