@@ -17,12 +17,7 @@ LentStack stack_of(std::size_t stream, const std::vector<LentStack>& lent, const
 
 class Sums {
  public:
-  void add(const std::string& name, const LiveBlock& block, std::optional<std::int64_t> age_ns) {
-    Holder& holder = holders_[name];
-    holder.bytes += block.size;
-    ++holder.blocks;
-    if (age_ns) holder.oldest_ns = std::max(*age_ns, holder.oldest_ns.value_or(0));
-  }
+  Holder& of(const std::string& name) { return holders_[name]; }
 
   std::vector<Holder> take() {
     std::vector<Holder> rows;
@@ -88,22 +83,25 @@ Holders HolderFinder::find(std::uint64_t since) const {
   if (2 * with_stack < found.bytes)
     found.by = with_category >= with_tag && with_category > 0 ? category : with_tag > 0 ? tag : size;
   Sums sums;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> names;  // By stream and stack.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Holder*> of_stack;  // By stream and stack.
   for_each([&](const LiveBlock& block, const LiveRow& row) {
     const LentStack stack = stack_of(heap_.stream, lent_, block);
-    std::string name;
+    Holder* holder = nullptr;
     switch (found.by) {
       case code: {
-        std::string& known = names[{stack.stream, stack.stack}];
-        if (known.empty()) known = user_code_text(trace_.streams[stack.stream].definitions(), stack.stack);
-        name = known;
+        Holder*& known = of_stack[{stack.stream, stack.stack}];
+        if (known == nullptr) known = &sums.of(user_code_text(trace_.streams[stack.stream].definitions(), stack.stack));
+        holder = known;
         break;
       }
-      case category: name = text_from_category(labels_.category(block)); break;
-      case tag: name = block.tag == 0 ? "(untagged)" : definitions.text(block.tag); break;
-      case size: name = "blocks of " + text_from_bytes(block.size); break;
+      case category: holder = &sums.of(std::string(text_from_category(labels_.category(block)))); break;
+      case tag: holder = &sums.of(block.tag == 0 ? "(untagged)" : std::string(definitions.text(block.tag))); break;
+      case size: holder = &sums.of("blocks of " + text_from_bytes(block.size)); break;
     }
-    sums.add(name, block, facts_of(trace_, states_, row).age_ns);
+    holder->bytes += block.size;
+    ++holder->blocks;
+    if (const auto age_ns = facts_of(trace_, states_, row).age_ns)
+      holder->oldest_ns = std::max(*age_ns, holder->oldest_ns.value_or(0));
   });
   found.rows = sums.take();
   return found;

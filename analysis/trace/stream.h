@@ -115,8 +115,9 @@ struct RegionRange {
   std::uint32_t heap = 0;
   AddressRange range;
   bool joins_neighbours = false;
-  friend auto operator<=>(const RegionRange& a, const RegionRange& b) {
-    return std::tuple(a.heap, a.range.begin, a.range.end) <=> std::tuple(b.heap, b.range.begin, b.range.end);
+  // Not <=>, which Emscripten's tuples lack.
+  friend bool operator<(const RegionRange& a, const RegionRange& b) {
+    return std::tuple(a.heap, a.range.begin, a.range.end) < std::tuple(b.heap, b.range.begin, b.range.end);
   }
 };
 

@@ -96,6 +96,29 @@ TEST_F(Export, letters_are_not_for_the_map_behind_the_dialog) {
   });
 }
 
+TEST_F(Export, a_file_that_is_there_is_replaced_only_by_a_second_press) {
+  std::filesystem::create_directories(path("folder"));
+  std::ofstream(path("folder/taken.png")) << "mine";
+  run([&](ImGuiTestContext& hand) {
+    open_small(hand);
+    commands().push(CommandId::export_picture);
+    hand.Yield(3);
+    commands().push(command::list_folder, path("folder"));
+    ASSERT_TRUE(wait_until_idle(hand));
+    hand.ItemClick("**/##name");
+    hand.KeyCharsReplace("taken.png");
+    hand.ItemDoubleClick("**/Write");
+    hand.Yield(3);
+    EXPECT_EQ("mine", read(path("folder/taken.png")));
+    EXPECT_EQ(gui::WindowState::Dialog::export_file, state().window.dialog) << "it asks";
+    take_picture_now(hand, "export_replace");
+    hand.SleepNoSkip(1, 0.05F);
+    hand.ItemClick("**/Write");
+    ASSERT_TRUE(wait_until(hand, [this] { return state().window.notice.starts_with("Wrote "); }));
+  });
+  EXPECT_GT(read(path("folder/taken.png")).size(), 1000U);
+}
+
 TEST_F(Export, figures_of_a_view_are_what_it_copies) {
   run([&](ImGuiTestContext& hand) {
     open_small(hand);

@@ -212,7 +212,13 @@ class Fuzzer:
             return ["demo", "--speed", self.random.choice(["1", "8"])]
         files = self.random.sample(self.files, self.random.choice([1, 1, 1, 2, 3]))
         self.opened.update(files)
-        return ["open", *files]
+        return ["open", *(self.copy(file) for file in files)]
+
+    def copy(self, file):
+        """What is opened may also be written over, by the dialog that exports."""
+        place = pathlib.Path(self.folder) / "files" / str(self.files.index(file))
+        place.mkdir(parents=True, exist_ok=True)
+        return str(shutil.copyfile(file, place / pathlib.Path(file).name))
 
     def trouble(self, window, what):
         backtrace = ""

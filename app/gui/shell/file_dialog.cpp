@@ -184,6 +184,18 @@ void draw_entries(const Look& look, FileDialogState& dialog, const FolderListing
   }
 }
 
+// What is there is written over only by a second press, which is no double click.
+void write_chosen(FileDialogState& dialog, const FolderListing& listing, CommandQueue& commands) {
+  const std::string path = join(listing.folder, dialog.file_name);
+  std::error_code ignored;
+  const bool is_there = std::filesystem::exists(path, ignored);
+  if (is_there && (dialog.replaces != path || ImGui::GetIO().MouseClickedLastCount[0] > 1)) {
+    dialog.replaces = path;
+    return;
+  }
+  open_chosen(dialog.shown, path, commands);
+}
+
 void draw_buttons(FileDialogState& dialog, const FolderListing& listing, CommandQueue& commands) {
   const auto chosen = std::find_if(listing.entries.begin(), listing.entries.end(),
                                    [&](const FolderEntry& entry) { return entry.name == dialog.chosen; });
@@ -193,8 +205,10 @@ void draw_buttons(FileDialogState& dialog, const FolderListing& listing, Command
     text_field("##name", "Name of the file", dialog.file_name);
     ImGui::SameLine();
     ImGui::BeginDisabled(dialog.file_name.empty());
-    if (ImGui::Button("Write")) open_chosen(dialog.shown, join(listing.folder, dialog.file_name), commands);
+    const bool replaces = !dialog.file_name.empty() && dialog.replaces == join(listing.folder, dialog.file_name);
+    if (ImGui::Button(replaces ? "Replace###Write" : "Write###Write")) write_chosen(dialog, listing, commands);
     ImGui::EndDisabled();
+    if (replaces) tooltip(dialog.file_name + " is there already, and is written over.");
   } else if (dialog.shown == Dialog::open_folder) {
     const bool below = has_chosen && chosen->is_folder;
     const std::string folder = below ? join(listing.folder, chosen->name) : listing.folder;
@@ -213,6 +227,11 @@ void draw_buttons(FileDialogState& dialog, const FolderListing& listing, Command
   }
   ImGui::SameLine();
   if (ImGui::Button("Cancel")) commands.push(CommandId::close_dialog);
+  if (dialog.shown == Dialog::export_file && !dialog.replaces.empty() &&
+      dialog.replaces == join(listing.folder, dialog.file_name)) {
+    ImGui::SameLine();
+    text(shortened(dialog.file_name + " is there already. Replace it?", ImGui::GetContentRegionAvail().x));
+  }
 }
 
 }  // namespace
@@ -227,6 +246,7 @@ void draw_file_dialog(const AppState& state, FileDialogState& dialog, CommandQue
   if (appeared) {
     dialog.shown = wanted;
     dialog.chosen.clear();
+    dialog.replaces.clear();
     dialog.file_name = wanted == Dialog::export_file ? suggested_export_name(state) : "";
     commands.push(command::list_folder, "");
   }
@@ -264,7 +284,7 @@ void draw_file_dialog(const AppState& state, FileDialogState& dialog, CommandQue
     const bool is_enter = is_focused && ImGui::IsKeyPressed(ImGuiKey_Enter, false) && !ImGui::IsAnyItemActive() &&
                           !ImGui::GetIO().NavVisible;
     if (is_enter && !appeared && listing && wanted == Dialog::export_file && !dialog.file_name.empty())
-      open_chosen(dialog.shown, join(listing->folder, dialog.file_name), commands);
+      write_chosen(dialog, *listing, commands);
     if (is_focused && ImGui::IsKeyPressed(ImGuiKey_Escape, false)) open = false;
   }
   ImGui::End();

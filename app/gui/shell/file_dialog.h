@@ -17,6 +17,7 @@ struct FileDialogState {
   std::string path;       // The text field at the top: a folder or a file.
   std::string file_name;  // Name of the file to write.
   std::string chosen;     // The clicked entry.
+  std::string replaces;   // The path of a file that is there; the next press writes over it.
   bool all_files = false;
   std::shared_ptr<const FolderListing> listed;  // The listing that `path` and `entries` were set from.
   std::vector<FolderEntry> entries;             // Sorted, unless
