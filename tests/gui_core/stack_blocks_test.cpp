@@ -85,14 +85,16 @@ TEST_P(StackBlocksOf, a_column_lists_the_blocks_of_its_time_in_the_order_of_the_
     std::size_t seen = 0;
     for (std::size_t x = 0; x < count; ++x) {
       Places places;
-      std::map<std::pair<Shade, bool>, std::uint64_t> foot;
-      for (const PlacedBlock& one : blocks->at(x)) {
-        const LiveBlock& block = blocks->blocks()[one.block];
-        places.emplace_back(block.address, block.size);
-        EXPECT_EQ((foot[{one.shade, one.is_lit}]), one.foot);
-        foot[{one.shade, one.is_lit}] += block.size;
+      std::map<std::pair<Shade, bool>, std::uint64_t> depth;
+      for (const PlacedBlock& one : blocks->at(x))
+        places.emplace_back(blocks->blocks()[one.block].address, blocks->blocks()[one.block].size);
+      for (std::size_t i = blocks->at(x).size(); i-- > 0;) {  // From the top.
+        const PlacedBlock& one = blocks->at(x)[i];
+        std::uint64_t& sum = depth[{one.shade, one.is_lit}];
+        sum += blocks->blocks()[one.block].size;
+        EXPECT_EQ(sum, one.depth);
       }
-      for (const auto& [part, bytes] : foot)
+      for (const auto& [part, bytes] : depth)
         EXPECT_LE(bytes,
                   part.second ? columns[x].lit[part.first] : columns[x].bytes[part.first] - columns[x].lit[part.first]);
       ASSERT_EQ(expected_at(trace, query, columns[x].position, least), places) << x;

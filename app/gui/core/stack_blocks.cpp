@@ -136,16 +136,20 @@ class StackBlocks::Walk {
     if (!is_changed_) return;
     is_changed_ = false;
     shown_ = {made_.placed_.size(), live_.size()};
-    std::uint64_t foot = 0;
-    for (std::size_t i = 0; i < live_.size(); ++i) {
-      Live& one = live_[i];
-      if (i > 0 && (live_[i - 1].shade != one.shade || live_[i - 1].is_lit != one.is_lit)) foot = 0;
+    for (Live& one : live_) {
       if (!one.block) {
         one.block = static_cast<std::uint32_t>(made_.blocks_.size());
         made_.blocks_.push_back(large_.block(one.number));
       }
-      made_.placed_.push_back({*one.block, one.shade, one.is_lit, foot});
-      foot += made_.blocks_[*one.block].size;
+      made_.placed_.push_back({*one.block, one.shade, one.is_lit, 0});
+    }
+    std::uint64_t depth = 0;
+    for (std::size_t i = made_.placed_.size(); i-- > shown_.first;) {
+      PlacedBlock& one = made_.placed_[i];
+      const PlacedBlock* above = i + 1 < made_.placed_.size() ? &made_.placed_[i + 1] : nullptr;
+      if (above != nullptr && (above->shade != one.shade || above->is_lit != one.is_lit)) depth = 0;
+      depth += made_.blocks_[one.block].size;
+      one.depth = depth;
     }
   }
 

@@ -23,13 +23,13 @@ struct StackBlocksQuery {
   friend bool operator==(const StackBlocksQuery&, const StackBlocksQuery&) = default;
 };
 
-// A block in a column. In its band, the blocks of one part (lit, or not) are stacked from the foot, the oldest first;
-// what is too small follows.
+// A block in a column. In its band, the blocks of one part (lit, or not) hang from the top, the newest first, so that
+// what a step adds is what the band grows by; what is too small is below them.
 struct PlacedBlock {
   std::uint32_t block = 0;  // Index into StackBlocks::blocks().
   Shade shade = several_shade;
   bool is_lit = true;
-  std::uint64_t foot = 0;  // In bytes, above the foot of its part.
+  std::uint64_t depth = 0;  // Of its foot, in bytes below the top of its part.
   friend bool operator==(const PlacedBlock&, const PlacedBlock&) = default;
 };
 

@@ -280,4 +280,19 @@ std::string shortened(std::string_view words, float width, bool keep_end) {
   return cut(fits);
 }
 
+bool takes_letters() {
+  static ImGuiID under_pointer = 0;  // The picture,
+  static int seen_in = -1;           // and the frame in which it was.
+  const ImGuiIO& io = ImGui::GetIO();
+  const ImGuiID here = ImGui::GetCurrentWindowRead()->RootWindow->ID;
+  const bool is_hovered = ImGui::IsWindowHovered(ImGuiHoveredFlags_RootAndChildWindows);
+  if (is_hovered) {
+    under_pointer = here;
+    seen_in = ImGui::GetFrameCount();
+  }
+  if (io.WantTextInput || io.KeyCtrl || io.KeyAlt) return false;
+  const bool is_over_another = under_pointer != here && ImGui::GetFrameCount() - seen_in <= 1;
+  return is_hovered || (ImGui::IsWindowFocused(ImGuiFocusedFlags_RootAndChildWindows) && !is_over_another);
+}
+
 }  // namespace hbmscope::gui

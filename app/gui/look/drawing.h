@@ -51,6 +51,10 @@ void tooltip(std::string_view words);
 // pointer alone, so that no tooltip of the page behind lies over it.
 void cover_what_is_behind();
 
+// Whether letters mean the current window, a picture: the one under the pointer, otherwise the one with the focus. Not
+// while somebody types, or with Ctrl or Alt.
+bool takes_letters();
+
 // Clickable text, for breadcrumbs and links.
 bool link(const char* label);
 bool text_link(const char* label);  // The same as a part of a sentence: without a frame.

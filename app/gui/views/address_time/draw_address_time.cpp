@@ -233,9 +233,8 @@ void handle_pointer(const DrawnBoxes& frame, bool hovered, bool active) {
 
 // The keys of the heap map, along the addresses.
 void zoom_with_keys(const DrawnBoxes& frame) {
-  const ImGuiIO& io = ImGui::GetIO();
-  if (!ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) || io.WantTextInput || io.KeyCtrl || io.KeyAlt) return;
-  if (ImGui::IsKeyPressed(ImGuiKey_Home)) frame.show_all();
+  if (!takes_letters()) return;
+  if (ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) && ImGui::IsKeyPressed(ImGuiKey_Home)) frame.show_all();
   if (ImGui::IsKeyPressed(ImGuiKey_W)) frame.zoom_addresses(1.25, 0.5);
   if (ImGui::IsKeyPressed(ImGuiKey_S)) frame.zoom_addresses(0.8, 0.5);
   if (frame.seen().empty()) return;

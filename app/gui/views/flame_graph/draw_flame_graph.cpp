@@ -297,7 +297,6 @@ void draw_flame_graph(const AppState& state, FlameState& flame, CommandQueue& co
   ImGui::InvisibleButton("frames", {std::max(width, 1.0F),
                                     std::max(static_cast<float>(rows) * row_height, ImGui::GetContentRegionAvail().y)});
   const bool hovered = ImGui::IsItemHovered();
-  const bool focused = ImGui::IsWindowFocused();
   const auto first_row = static_cast<std::uint32_t>(std::max(0.0F, ImGui::GetScrollY() / row_height));
   const auto last_row =
       std::min(rows, first_row + static_cast<std::uint32_t>(ImGui::GetWindowHeight() / row_height) + 2);
@@ -319,7 +318,7 @@ void draw_flame_graph(const AppState& state, FlameState& flame, CommandQueue& co
       flame.menu_frame = frame_of(*answer, answer->tree.nodes[under->node].frame);
   }
   if (!flame.menu_frame.function.empty()) draw_frame_menu(state, flame.menu_frame, commands);
-  if (focused) zoom_with_keys(flame);
+  zoom_with_keys(flame);
   ImGui::EndChild();
   step_through_hits(state, *answer, flame, commands);
   if (take_copy(state, ViewKind::flame, flame.copy_seen)) {

@@ -6,6 +6,7 @@
 #include <imgui.h>
 
 #include "app/gui/core/answers.h"
+#include "app/gui/look/drawing.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -79,8 +80,7 @@ void zoom_with_pointer(FlameState& flame, float width, float left) {
 }
 
 void zoom_with_keys(FlameState& flame) {
-  const ImGuiIO& io = ImGui::GetIO();
-  if (io.WantTextInput || io.KeyCtrl || io.KeyAlt) return;
+  if (!takes_letters()) return;
   const double span = flame.end - flame.begin;
   if (ImGui::IsKeyPressed(ImGuiKey_W)) zoom_at(flame, 0.5, 1.25);
   if (ImGui::IsKeyPressed(ImGuiKey_S)) zoom_at(flame, 0.5, 0.8);

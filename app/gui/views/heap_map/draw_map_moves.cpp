@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/gui/core/answers.h"
+#include "app/gui/look/drawing.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -179,13 +180,12 @@ void zoom_with_pointer(HeapMapState& map, ImVec2 origin) {
 }
 
 void zoom_with_keys(const AppState& state, HeapMapState& map) {
-  const ImGuiIO& io = ImGui::GetIO();
   if (map.zoom_seen != state.window.zoom_serial) {  // The key 0 shows everything.
     map.zoom_seen = state.window.zoom_serial;
     if (state.is_in_front(ViewKind::heap_map)) map.is_fit = true;
   }
-  if (!ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) || io.WantTextInput || io.KeyCtrl || io.KeyAlt) return;
-  if (ImGui::IsKeyPressed(ImGuiKey_Home)) map.is_fit = true;
+  if (!takes_letters()) return;
+  if (ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) && ImGui::IsKeyPressed(ImGuiKey_Home)) map.is_fit = true;
   const HeapSpans& spans = map.shown->spans;
   const int x = map.view.width / 2, y = map.view.is_strip() ? 0 : std::min(map.height, map.view.height() - 1) / 2;
   if (ImGui::IsKeyPressed(ImGuiKey_W)) zoom(map, 1.25, x, y);

@@ -20,7 +20,7 @@ struct BlockBox {
 };
 BlockBox box_of(const TimelinePicture& picture, const StackedBands& bands, const StackBlocks& blocks,
                 const PlacedBlock& placed, std::size_t column, std::size_t end) {
-  const std::uint64_t foot = bands.foot_of(static_cast<int>(column), placed.shade, placed.is_lit) + placed.foot;
+  const std::uint64_t foot = bands.top_of(static_cast<int>(column), placed.shade, placed.is_lit) - placed.depth;
   const Lane& lane = picture.memory;
   return {picture.left + static_cast<float>(column), picture.left + static_cast<float>(end),
           lane.y_of(static_cast<double>(foot + blocks.blocks()[placed.block].size)),
@@ -53,7 +53,7 @@ std::shared_ptr<const StackBlocks> shown_stack_blocks(const AppState& state, con
 std::optional<std::uint32_t> block_at(const StackBlocks& blocks, const StackedBands& bands, int pixel, double bytes) {
   if (pixel < 0 || static_cast<std::size_t>(pixel) >= bands.pixels().size()) return std::nullopt;
   for (const PlacedBlock& one : blocks.at(static_cast<std::size_t>(pixel))) {
-    const auto foot = static_cast<double>(bands.foot_of(pixel, one.shade, one.is_lit) + one.foot);
+    const auto foot = static_cast<double>(bands.top_of(pixel, one.shade, one.is_lit) - one.depth);
     if (bytes >= foot && bytes < foot + static_cast<double>(blocks.blocks()[one.block].size)) return one.block;
   }
   return std::nullopt;

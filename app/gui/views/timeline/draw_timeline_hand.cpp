@@ -358,18 +358,18 @@ void handle_strip(const TimelineFrame& frame, bool active, bool hovered) {
 }
 
 void handle_keys(const TimelineFrame& frame) {
-  const ImGuiIO& io = ImGui::GetIO();
   if (frame.view.zoom_seen != frame.state.window.zoom_serial) {  // The key 0 shows everything.
     frame.view.zoom_seen = frame.state.window.zoom_serial;
     frame.view.y_range.reset();
     if (frame.state.is_in_front(ViewKind::timeline)) frame.show(0, static_cast<double>(frame.whole.whole.end));
   }
-  if (!ImGui::IsWindowFocused(ImGuiFocusedFlags_RootAndChildWindows) || io.WantTextInput || io.KeyAlt || io.KeyCtrl)
-    return;
+  if (!takes_letters()) return;
   const double middle = (frame.picture.begin + frame.picture.end) / 2, length = frame.picture.end - frame.picture.begin;
-  if (ImGui::IsKeyPressed(ImGuiKey_LeftArrow)) frame.commands.push(CommandId::previous_event);
-  if (ImGui::IsKeyPressed(ImGuiKey_RightArrow)) frame.commands.push(CommandId::next_event);
-  if (ImGui::IsKeyPressed(ImGuiKey_Home)) frame.show(0, static_cast<double>(frame.whole.whole.end));
+  if (ImGui::IsWindowFocused(ImGuiFocusedFlags_RootAndChildWindows)) {
+    if (ImGui::IsKeyPressed(ImGuiKey_LeftArrow)) frame.commands.push(CommandId::previous_event);
+    if (ImGui::IsKeyPressed(ImGuiKey_RightArrow)) frame.commands.push(CommandId::next_event);
+    if (ImGui::IsKeyPressed(ImGuiKey_Home)) frame.show(0, static_cast<double>(frame.whole.whole.end));
+  }
   if (ImGui::IsKeyPressed(ImGuiKey_W)) frame.zoom(1.25, middle);
   if (ImGui::IsKeyPressed(ImGuiKey_S)) frame.zoom(0.8, middle);
   if (ImGui::IsKeyPressed(ImGuiKey_A)) frame.pan(-length / 8);

@@ -114,12 +114,12 @@ void draw_scale(ImDrawList& draw, const Look& look, const Lane& lane, double ste
 void draw_bytes_scale(ImDrawList& draw, const Look& look, const Lane& lane) {
   double step = 1;
   while ((lane.most - lane.least) / step > std::max(2.0F, lane.height() / look.px(30))) step *= 2;
-  // Labels with three digits would all be the same: they count from the lowest.
-  constexpr double digits = 200;
+  // Labels of a zoomed axis would all be the same: they count from the lowest, which has as many digits as it takes.
   const double first = std::ceil(lane.least / step) * step;
-  const bool counts = first / step > digits;
   draw_scale(draw, look, lane, step, [&](double value) {
-    return counts && value > first ? "+" + text_from_bytes(value - first) : text_from_bytes(value);
+    if (first == 0) return text_from_bytes(value);
+    return value > first ? "+" + text_from_bytes(value - first)
+                         : texts_from_bytes(std::llround(first), std::llround(first + step)).first;
   });
 }
 

@@ -36,14 +36,14 @@ std::optional<Shade> StackedBands::shade_at(int pixel, double bytes) const {
   return std::nullopt;
 }
 
-std::uint64_t StackedBands::foot_of(int pixel, Shade shade, bool is_lit) const {
+std::uint64_t StackedBands::top_of(int pixel, Shade shade, bool is_lit) const {
   const Composition& column = pixels_[static_cast<std::size_t>(pixel)];
-  std::uint64_t foot = is_lit ? 0 : column.lit[shade];
+  std::uint64_t top = is_lit ? column.lit[shade] : column.bytes[shade];
   for (const Shade below : order_) {
     if (below == shade) break;
-    foot += column.bytes[below];
+    top += column.bytes[below];
   }
-  return foot;
+  return top;
 }
 
 std::string StackedBands::name_of(Shade shade) const {

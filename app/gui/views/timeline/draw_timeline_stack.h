@@ -26,8 +26,8 @@ class StackedBands {
   const std::vector<Shade>& order() const { return order_; }  // From the bottom up.
   // The band at a height above the lane's foot, in bytes; nothing above all bands.
   std::optional<Shade> shade_at(int pixel, double bytes) const;
-  // The height of the foot of the band above the lane's foot, in bytes; `is_lit`: of its lit part, else of the dim one.
-  std::uint64_t foot_of(int pixel, Shade shade, bool is_lit) const;
+  // The height of the top of the band above the lane's foot, in bytes; `is_lit`: of its lit part, else of the dim one.
+  std::uint64_t top_of(int pixel, Shade shade, bool is_lit) const;
   // "train_step  train.py:48", "optimizer state", "1 GiB and more"; "other code, or unknown" for the neutral band.
   std::string name_of(Shade shade) const;
 
