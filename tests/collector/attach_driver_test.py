@@ -187,7 +187,7 @@ time.sleep(60)
                 if state == "free":  # Twenty milliseconds pass unseen, and more on a busy machine.
                     self.assertGreater(self.report()["events"]["alloc"], blocks // 2)
                     text = subprocess.run([HBMSCOPE, "report", self.recording], capture_output=True, text=True, check=True).stdout
-                    self.assertIn("s after that; earlier allocations are unknown.", text)
+                    self.assertIn("s after attaching; earlier allocations are unknown.", text)
                 job.kill()
 
     def test_cupti_is_left_alone_if_requested(self):
