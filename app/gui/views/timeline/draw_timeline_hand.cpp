@@ -37,10 +37,15 @@ void draw_band_words(const TimelineFrame& frame, int pixel) {
     text(bands->name_of(*shade) + "  " + text_from_bytes(column.bytes[*shade]));
   };
   say(frame.picture.memory, frame.bands());
+  const auto& devices = frame.state.answers().device_stacks.value;
   std::size_t lane = 0;
-  for (const StackedBands& one : frame.view.devices) {
-    if (!one.is_known() || one.course().query().heap == frame.whole.heap) continue;
-    if (lane < frame.picture.devices.size()) say(frame.picture.devices[lane++], &one);
+  for (std::size_t i = 0; devices && i < std::min(frame.view.devices.size(), devices->devices.size()); ++i) {
+    if (devices->devices[i].heap == frame.whole.heap || lane == frame.picture.devices.size()) continue;
+    const StackedBands& one = frame.view.devices[i];
+    const Lane& row = frame.picture.devices[lane++];
+    if (!one.is_known() || !row.holds(y)) continue;
+    text(devices->devices[i].name + ", in use " + text_from_bytes(one.pixels()[static_cast<std::size_t>(pixel)].total));
+    say(row, &one);
   }
   const auto tiers = tiers_of(frame);
   for (std::size_t i = 0; i < std::min(tiers.size(), frame.picture.heaps.size()); ++i)
@@ -67,14 +72,19 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
   axis.has_times = frame.whole.has_times;
   axis.span = {std::llround(frame.picture.begin), std::llround(frame.picture.end)};
   const std::uint64_t events = after > before ? after - before : 0;
-  const bool has_heap = !frame.whole.heap.empty();
+  // Another device's row has figures of its own.
+  const float y = ImGui::GetIO().MousePos.y;
+  const bool is_other = std::any_of(frame.picture.devices.begin(), frame.picture.devices.end(),
+                                    [y](const Lane& row) { return row.holds(y); });
+  const bool has_heap = !frame.whole.heap.empty() && !is_other;
   bold_text(axis.text_at((static_cast<double>(x) - static_cast<double>(frame.picture.left) + 0.5) /
                          static_cast<double>(frame.picture.width)) +
-            ", " + text_from_count(events) + (events == 1 ? " event" : " events") +
+            (is_other ? "" : ", " + text_from_count(events) + (events == 1 ? " event" : " events")) +
             (has_heap ? ", in use " + band_text(column.in_use) : std::string()));
   const auto target = find_snap_target(frame.picture, frame.look, x);
   if (target) text("near " + target->words);
   draw_band_words(frame, pixel);
+  if (is_other) return ImGui::EndTooltip();
   if (frame.whole.knows_regions)
     text("pool " + band_text(column.pool) + ", largest free block " + band_text(column.largest_free) +
          ", fragmentation " + share_text(column.fragmentation));
