@@ -210,26 +210,21 @@ SeriesGrowth compute_series_growth(const std::vector<SeriesPoint>& points) {
         most = i;
     return most;
   };
-  const auto sort_by_change = [&] {
-    std::stable_sort(growth.lines.begin(), growth.lines.end(),
-                     [&](const auto& a, const auto& b) { return change_of(a) > change_of(b); });
-  };
   // The line that changed most is shown, however small it is.
   if (const auto most = find_changed_most(); most && *most >= lines_max)
     std::swap(growth.lines[lines_max - 1], growth.lines[*most]);
+  std::optional<SeriesGrowth::Line> others;
   if (growth.lines.size() > lines_max + 1) {
-    SeriesGrowth::Line others{fmt::format("{} other lines", growth.lines.size() - lines_max),
-                              std::vector<std::int64_t>(points.size())};
+    others = SeriesGrowth::Line{fmt::format("{} other lines", growth.lines.size() - lines_max),
+                                std::vector<std::int64_t>(points.size())};
     for (std::size_t i = lines_max; i < growth.lines.size(); ++i)
-      for (std::size_t k = 0; k < points.size(); ++k) others.bytes[k] += growth.lines[i].bytes[k];
+      for (std::size_t k = 0; k < points.size(); ++k) others->bytes[k] += growth.lines[i].bytes[k];
     growth.lines.resize(lines_max);
-    sort_by_change();
-    growth.line = find_changed_most();
-    growth.lines.push_back(std::move(others));
-  } else {
-    sort_by_change();
-    growth.line = find_changed_most();
   }
+  std::stable_sort(growth.lines.begin(), growth.lines.end(),
+                   [&](const auto& a, const auto& b) { return change_of(a) > change_of(b); });
+  growth.line = find_changed_most();
+  if (others) growth.lines.push_back(std::move(*others));
   growth.steps = find_steps_between(points);
   return growth;
 }

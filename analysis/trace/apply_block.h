@@ -13,6 +13,9 @@ template <class After>
 void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, const Definitions& definitions,
                         std::uint64_t end, const After& after) {
   using wire::RecordKind;
+  constexpr bool reads_freed = requires {
+    after.before_free(std::uint32_t{0});
+  };
   if (number < next_block_) return;
   learn_heaps(definitions, block.header().sequence);
   const bool is_keyframe = block.header().type == wire::BlockType::keyframe;
@@ -53,10 +56,9 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
     if (is_keyframe && is_state(static_cast<RecordKind>(kind))) ++keyframe_rows_;
     switch (static_cast<RecordKind>(kind)) {
       case RecordKind::alloc: heap = apply_alloc(allocs[at], event, definitions); break;
-      case RecordKind::free: prefetch < requires { after.before_free(frees[at].slot);
-        }
-        > (frees, at);
-        if constexpr (requires { after.before_free(frees[at].slot); }) after.before_free(frees[at].slot);
+      case RecordKind::free:
+        prefetch<reads_freed>(frees, at);
+        if constexpr (reads_freed) after.before_free(frees[at].slot);
         heap = apply_free(frees[at].slot);
         break;
       case RecordKind::free_requested:

@@ -101,9 +101,7 @@ void ask_steps(Answering& asking, HeapKey heap) {
     const auto use = in_use_at(stream, heap.heap, found.begins);
     for (std::size_t i = 0; i < use.size(); ++i) {
       const Step& one = found.begins[i];
-      const std::int64_t at =
-          stream.has_times() ? stream.since_start_ns(one.time_ns) : static_cast<std::int64_t>(one.event);
-      answer->steps.push_back({one.event, at, one.name, use[i]});
+      answer->steps.push_back({one.event, axis_of(stream, one.event, one.time_ns), one.name, use[i]});
     }
     constexpr std::size_t at_start = 1, least_steps = 3;
     for (std::size_t i = at_start; use.size() > least_steps && i < use.size(); ++i)

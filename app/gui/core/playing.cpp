@@ -10,12 +10,6 @@ namespace {
 
 constexpr double seconds_most = 10, seconds_least = 3;
 
-// On the axis of TimelineSpan.
-std::int64_t axis_of(const Stream& stream, std::uint64_t position, std::int64_t time_ns) {
-  return stream.has_times() ? std::max<std::int64_t>(0, stream.since_start_ns(time_ns))
-                            : static_cast<std::int64_t>(position);
-}
-
 double seconds_for(const Stream& stream, TimelineSpan span) {
   if (!stream.has_times()) return seconds_most;
   return std::clamp(static_cast<double>(span.length()) / 1e9, seconds_least, seconds_most);

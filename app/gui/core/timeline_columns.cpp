@@ -282,22 +282,26 @@ TimelineSpan whole_span_of(const Stream& stream) {
                                 : static_cast<std::int64_t>(stream.end_position())};
 }
 
+std::int64_t axis_of(const Stream& stream, std::uint64_t position, std::int64_t time_ns) {
+  return stream.has_times() ? std::max<std::int64_t>(0, stream.since_start_ns(time_ns))
+                            : static_cast<std::int64_t>(position);
+}
+
 TimelineSpan active_span_of(const Stream& stream, std::uint32_t heap) {
   constexpr std::size_t buckets = 512;
   constexpr std::uint64_t share_held = 50, share_of_events = 10;  // A fiftieth of the peak is something.
   const TimelineSpan whole = whole_span_of(stream);
   const std::uint64_t least = stream.peak(heap).in_use_bytes / share_held;
-  const auto axis_of = [&](std::uint64_t position, std::int64_t time_ns) {
-    return stream.has_times() ? stream.since_start_ns(time_ns) : static_cast<std::int64_t>(position);
-  };
   std::int64_t begin = 0;
   for (const TimelineBucket& bucket : stream.timeline(heap).buckets(0, stream.end_position(), buckets)) {
     if (bucket.most.in_use <= least) continue;
-    begin = axis_of(bucket.first_position, bucket.first_time_ns);
+    begin = axis_of(stream, bucket.first_position, bucket.first_time_ns);
     break;
   }
   // A program that starts for a long time, and allocates a few parameters meanwhile.
-  const auto time_of = [&](std::uint64_t position) { return axis_of(position, stream.state_at(position).time_ns()); };
+  const auto time_of = [&](std::uint64_t position) {
+    return axis_of(stream, position, stream.state_at(position).time_ns());
+  };
   if (const std::int64_t started = time_of(stream.end_position() / share_of_events); started > whole.length() / 4)
     begin = std::max(begin, started);
   if (begin < whole.length() / 8) begin = 0;

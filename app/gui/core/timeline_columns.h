@@ -99,6 +99,8 @@ struct TimelineMarker {
 
 // A span of the axis: nanoseconds since the first event, or events if there are no times. Empty means the whole trace.
 TimelineSpan whole_span_of(const Stream& stream);
+// The point of that axis after `position` events, at that time on the stream's clock; 0 for an earlier one.
+std::int64_t axis_of(const Stream& stream, std::uint64_t position, std::int64_t time_ns);
 // Without a long beginning in which the heap holds nearly nothing: what the timeline shows first. Empty means the whole
 // trace.
 TimelineSpan active_span_of(const Stream& stream, std::uint32_t heap);

@@ -236,8 +236,8 @@ std::string words_not_drawn(const TimelinePicture& picture, bool has_strip) {
 }
 
 double axis_of_moment(const TraceMoment& moment, const TimelineColumns& whole) {
-  return static_cast<double>(whole.has_times ? moment.time_ns(whole.heap) - whole.first_time_ns
-                                             : static_cast<std::int64_t>(moment.position(whole.heap)));
+  return static_cast<double>(
+      axis_of(moment.stream(whole.heap), moment.position(whole.heap), moment.time_ns(whole.heap)));
 }
 
 MomentName clicked_moment(const AppState& state, const TimelinePicture& picture, const TimelineColumns& whole,
