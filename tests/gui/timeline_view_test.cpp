@@ -242,6 +242,7 @@ TEST_F(TimelineView, devices_are_small_multiples_on_one_scale) {
     const gui::Look look(state());
     gui::PictureOptions options;
     options.devices = 7;
+    options.device = 2;
     options.most_beside = 900 * mib;
     const auto picture =
         gui::make_picture(*state().answers().timeline.value, nullptr, options, {0, 0}, {400, look.px(400)}, look);
@@ -251,9 +252,15 @@ TEST_F(TimelineView, devices_are_small_multiples_on_one_scale) {
     for (const gui::Lane& lane : picture.devices) {
       EXPECT_FLOAT_EQ(picture.memory.height(), lane.height());
       EXPECT_DOUBLE_EQ(picture.memory.most, lane.most);
-      EXPECT_GT(lane.from.y, picture.memory.to.y);
       EXPECT_LE(lane.to.y, look.px(400));
     }
+    EXPECT_LT(picture.devices[1].to.y, picture.memory.from.y) << "each has its place";
+    EXPECT_GT(picture.devices[2].from.y, picture.memory.to.y);
+    EXPECT_EQ(0U, picture.devices_left_out);
+    const auto low =
+        gui::make_picture(*state().answers().timeline.value, nullptr, options, {0, 0}, {400, look.px(70)}, look);
+    EXPECT_EQ(7U, low.devices.size() + low.devices_left_out);
+    EXPECT_NE(std::string::npos, gui::words_not_drawn(low, true).find("No room for ")) << "said";
   });
 }
 

@@ -15,6 +15,7 @@
 #include "app/gui/core/read_so_far.h"
 #include "collector/serve/viewer_port.h"
 #include "collector/wire/stream_writer.h"
+#include "tests/gui_core/test_home.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -23,14 +24,7 @@ constexpr std::uint64_t block_bytes = 512;
 
 class Live : public testing::Test {
  protected:
-  Live() {
-    home_ = std::filesystem::path(testing::TempDir()) / ("hbmscope-live-" + std::to_string(getpid()));
-    std::filesystem::create_directories(home_);
-    setenv("XDG_CONFIG_HOME", (home_ / "config").c_str(), 1);
-    setenv("XDG_STATE_HOME", (home_ / "state").c_str(), 1);
-    setenv("XDG_RUNTIME_DIR", home_.c_str(), 1);
-  }
-  ~Live() override { std::filesystem::remove_all(home_); }
+  Live() { setenv("XDG_RUNTIME_DIR", home_.path().c_str(), 1); }
 
   void SetUp() override {
     ASSERT_EQ(recorder_.open(home_ / "r.hbm"), std::nullopt);
@@ -107,7 +101,7 @@ class Live : public testing::Test {
     return map.value ? map.value->moment->heap(map.value->heap).in_use_bytes : 0;
   }
 
-  std::filesystem::path home_;
+  test::TestHome home_;
   serve::Recorder recorder_;
   std::optional<serve::ViewerPort> port_;
   wire::StreamWriter writer_{0, [this](const wire::SharedBlock& block) { recorder_.append(*block); }};

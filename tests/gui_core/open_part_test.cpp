@@ -14,6 +14,7 @@
 #include "app/gui/core/answers.h"
 #include "app/gui/core/app.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/gui_core/test_home.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -40,14 +41,6 @@ class OpenPart : public testing::Test {
     return path;
   }
 
-  OpenPart() {
-    home_ = std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::create_directories(home_);
-    setenv("XDG_CONFIG_HOME", (home_ / "config").c_str(), 1);
-    setenv("XDG_STATE_HOME", (home_ / "state").c_str(), 1);
-  }
-  ~OpenPart() override { std::filesystem::remove_all(home_); }
-
   // Until `happened`, or all is read.
   static void run_until(App& app, const std::function<bool()>& happened) {
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -61,7 +54,7 @@ class OpenPart : public testing::Test {
   }
   static void open(App& app) { app.commands().push(Command(command::open_paths, {file()})); }
 
-  std::filesystem::path home_;
+  test::TestHome home_;
 };
 
 TEST_F(OpenPart, a_part_is_the_beginning_of_the_whole_and_at_most_a_quarter) {

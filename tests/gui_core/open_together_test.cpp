@@ -11,6 +11,7 @@
 #include "app/gui/core/app.h"
 #include "app/gui/core/copy_as_command.h"
 #include "tests/analysis/proto_message.h"
+#include "tests/gui_core/test_home.h"
 #include "tests/sizes.h"
 
 namespace hbmscope::gui {
@@ -21,15 +22,10 @@ namespace fs = std::filesystem;
 class OpenTogether : public testing::Test {
  protected:
   OpenTogether() {
-    home_ = fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
-    fs::remove_all(home_);
     folder_ = home_ / "job";
     fs::create_directories(folder_);
-    setenv("XDG_CONFIG_HOME", (home_ / "config").c_str(), 1);
-    setenv("XDG_STATE_HOME", (home_ / "state").c_str(), 1);
     app_ = std::make_unique<App>([] {});
   }
-  ~OpenTogether() override { fs::remove_all(home_); }
 
   // A memory dump of the attempt `attempt` at one request, four seconds after the one before.
   std::string write_dump(int attempt, const char* allocator = "GPU_0_bfc") {
@@ -61,7 +57,8 @@ class OpenTogether : public testing::Test {
     return source.trace->streams[0].last_state().in_use_bytes(source.devices.front().heaps.front().key.heap);
   }
 
-  fs::path home_, folder_;
+  test::TestHome home_;
+  fs::path folder_;
   std::unique_ptr<App> app_;
 };
 

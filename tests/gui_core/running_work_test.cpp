@@ -11,6 +11,7 @@
 #include "app/gui/core/answers.h"
 #include "app/gui/core/app.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/gui_core/test_home.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -19,10 +20,6 @@ namespace {
 class RunningWorkTest : public testing::Test {
  protected:
   RunningWorkTest() {
-    home_ = std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::create_directories(home_);
-    setenv("XDG_CONFIG_HOME", (home_ / "config").c_str(), 1);
-    setenv("XDG_STATE_HOME", (home_ / "state").c_str(), 1);
     app_ = std::make_unique<App>([] {});
     test::SmallTrace trace;
     trace.region(0, std::uint64_t{1} << 30);
@@ -33,10 +30,6 @@ class RunningWorkTest : public testing::Test {
     trace.write((home_ / "long.hbm").string());
     give(Command(command::open_paths, {(home_ / "long.hbm").string()}));
     settle();
-  }
-  ~RunningWorkTest() override {
-    app_.reset();
-    std::filesystem::remove_all(home_);
   }
 
   template <class... Args>
@@ -55,7 +48,7 @@ class RunningWorkTest : public testing::Test {
   }
   const Answer<AddressTime>& boxes() const { return app_->state().answers().address_time; }
 
-  std::filesystem::path home_;
+  test::TestHome home_;
   std::unique_ptr<App> app_;
 };
 

@@ -12,6 +12,7 @@
 #include "app/gui/core/copy_as_command.h"
 #include "app/gui/core/trace_steps.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/gui_core/test_home.h"
 #include "tests/sizes.h"
 
 namespace hbmscope::gui {
@@ -20,10 +21,6 @@ namespace {
 class SideBySide : public testing::Test {
  protected:
   SideBySide() {
-    home_ = std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::create_directories(home_);
-    setenv("XDG_CONFIG_HOME", (home_ / "config").c_str(), 1);
-    setenv("XDG_STATE_HOME", (home_ / "state").c_str(), 1);
     // The same program with a preallocated pool, and with one that grows for each block.
     test::SmallTrace pool, growing;
     pool.region(0, 100 * mib);
@@ -39,10 +36,6 @@ class SideBySide : public testing::Test {
     pool.write(path("pool.hbm"));
     growing.write(path("growing.hbm"));
     app_ = std::make_unique<App>([] {});
-  }
-  ~SideBySide() override {
-    app_.reset();
-    std::filesystem::remove_all(home_);
   }
 
   std::string path(const std::string& name) const { return (home_ / name).string(); }
@@ -90,7 +83,7 @@ class SideBySide : public testing::Test {
   std::uint64_t position(std::size_t of) const { return side(of).answers.moment.value->moment.positions[0]; }
   std::uint64_t in_use(std::size_t of) const { return side(of).answers.moment.value->states[0].in_use_bytes(1); }
 
-  std::filesystem::path home_;
+  test::TestHome home_;
   std::unique_ptr<App> app_;
 };
 

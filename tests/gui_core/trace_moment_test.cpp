@@ -18,6 +18,7 @@
 #include "app/gui/core/view_row.h"
 #include "app/gui/views/tables/table_answer.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/gui_core/test_home.h"
 #include "tests/sizes.h"
 
 namespace hbmscope::gui {
@@ -26,15 +27,7 @@ namespace {
 class TraceMoments : public testing::Test {
  protected:
   TraceMoments() {
-    home_ = std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::create_directories(home_);
-    setenv("XDG_CONFIG_HOME", (home_ / "config").c_str(), 1);
-    setenv("XDG_STATE_HOME", (home_ / "state").c_str(), 1);
     app_ = std::make_unique<App>([] {});
-  }
-  ~TraceMoments() override {
-    app_.reset();
-    std::filesystem::remove_all(home_);
   }
 
   // Event 1 makes the region, 2 to 5 take 10 MiB each, 6 and 7 free two, 8 fails.
@@ -71,7 +64,7 @@ class TraceMoments : public testing::Test {
   const TraceMoment& moment() const { return *state().answers().moment.value; }
   std::uint64_t in_use() const { return moment().states[0].heap(1).in_use_bytes; }
 
-  std::filesystem::path home_;
+  test::TestHome home_;
   std::unique_ptr<App> app_;
 };
 
@@ -238,9 +231,10 @@ TEST_F(TraceMoments, range_is_computed_copied_and_cleared) {
   ASSERT_TRUE(state().answers().range.value);
   EXPECT_EQ((BlockSum{4, 40 * mib}), state().answers().range.value->summary.total.allocated);
   EXPECT_EQ((BlockSum{2, 20 * mib}), state().answers().range.value->summary.total.survived);
-  const std::string head = range_sentence(*state().answers().range.value);
+  const std::string head = range_sentence(*state().answers().range.value, nullptr);
   EXPECT_TRUE(head.starts_with("From 0 µs (event 1 of ")) << head;
   EXPECT_NE(std::string::npos, head.find(" to 7 µs (event 7 of ")) << head;
+  EXPECT_TRUE(head.ends_with(": 7 µs.")) << head;
   give(command::set_view, ViewKind::range);
   EXPECT_NE(std::string::npos, report_command(state()).find("--from '#1' --at '#7'")) << report_command(state());
   EXPECT_NE(std::string::npos, open_command(state()).find("--view range --from '#1' --at '#7'"))

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/query/steps.h"
+#include "analysis/units/format.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/core/app.h"
 #include "tests/gui_core/small_trace.h"
@@ -77,6 +78,14 @@ TEST_F(StepsInWindow, a_pixel_of_many_steps_is_the_one_that_left_most) {
   EXPECT_EQ(2U, steps().find_largest_growth(axis(0), axis(3)));
   EXPECT_EQ(3U, steps().find_largest_growth(axis(0), axis(4) + 1)) << "the last one has no known end";
   EXPECT_EQ(std::nullopt, steps().find_largest_growth(axis(4), axis(4) + 1));
+}
+
+TEST_F(StepsInWindow, a_length_is_a_time_and_the_steps_that_begin_in_it) {
+  const TimelineSpan two{steps().steps[1].at, steps().steps[3].at};
+  EXPECT_EQ(text_from_moment_ns(two.length()) + ", 2 steps", length_text(true, two, &steps()));
+  EXPECT_EQ(text_from_moment_ns(two.length()) + ", 1 step", length_text(true, {two.begin + 1, two.end}, &steps()));
+  EXPECT_EQ(text_from_moment_ns(1), length_text(true, {two.begin + 1, two.begin + 2}, &steps()));
+  EXPECT_EQ("1 event", length_text(false, {7, 8}));
 }
 
 TEST_F(StepsInWindow, keys_go_from_step_to_step) {

@@ -11,6 +11,7 @@
 #include "app/gui/core/answers.h"
 #include "app/gui/core/app.h"
 #include "app/gui/core/copy_as_command.h"
+#include "tests/gui_core/test_home.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -20,15 +21,7 @@ const std::string samples = HBMSCOPE_SAMPLES "/tpu/";
 class WorkloadPanelTest : public testing::Test {
  protected:
   WorkloadPanelTest() {
-    home_ = std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::create_directories(home_);
-    setenv("XDG_CONFIG_HOME", (home_ / "config").c_str(), 1);
-    setenv("XDG_STATE_HOME", (home_ / "state").c_str(), 1);
     app_ = std::make_unique<App>([] {});
-  }
-  ~WorkloadPanelTest() override {
-    app_.reset();
-    std::filesystem::remove_all(home_);
   }
 
   template <class... Args>
@@ -64,7 +57,7 @@ class WorkloadPanelTest : public testing::Test {
     return moment().stream(heap).definitions().heap(heap.heap).name;
   }
 
-  std::filesystem::path home_;
+  test::TestHome home_;
   std::unique_ptr<App> app_;
 };
 

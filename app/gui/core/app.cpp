@@ -104,11 +104,13 @@ bool App::Parts::busy() const {
 }
 
 bool App::Parts::update() {
-  bool changed = pool.run_finished();
+  bool changed = false;
+  // First, because they are about what was drawn: a file that has been read meanwhile has other views.
   for (const Command& command : commands.take_commands()) {
     apply(command);
     changed = true;
   }
+  changed = pool.run_finished() || changed;
   jobs.watch();
   sources.want_versions();
   sources.look_at_logs();

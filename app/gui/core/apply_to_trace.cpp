@@ -212,6 +212,11 @@ void choose_heap(AppParts& parts, const HeapKey& heap) {
   parts.state.context().position.all_devices = false;
   show_heap(parts.state, heap);
 }
+void choose_row(AppParts& parts, const HeapKey& heap) {
+  const TimelineSpan span = parts.state.position().span;
+  show_heap(parts.state, heap);
+  parts.state.context().position.span = span;  // All rows have one axis.
+}
 void choose_heap_named(AppParts& parts, const std::string& name) { show_heap_named(parts.state, name); }
 void toggle_all_devices(AppParts& parts) {
   bool& is_all = parts.state.context().position.all_devices;

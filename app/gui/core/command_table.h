@@ -243,6 +243,7 @@ struct Command;
   S(set_range, TimeRange, "Selects the range between two times.")                                                     \
   X(move_range, TimeRange, "Like set_range, as the next step of one drag.")                                           \
   S(choose_heap, HeapKey, "Shows this heap in the heap map and the timeline.")                                        \
+  S(choose_row, HeapKey, "The same in the timeline of all devices, which stays as it is.")                            \
   S(choose_heap_named, std::string, "Shows the heap with this name, as --heap gives it.")                             \
   S(set_coloring, HeapColoring, "Colours the heap map.")                                                              \
   S(set_map_layout, MapLayout, "Wraps the heap map into rows, gives each region its own, or makes it a strip.")       \

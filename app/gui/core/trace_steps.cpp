@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "analysis/units/format.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/core/app_state.h"
 
@@ -88,6 +89,20 @@ std::optional<std::size_t> TraceSteps::find_largest_growth(double begin, double 
     largest = index;
   }
   return largest;
+}
+
+std::size_t TraceSteps::count_in(double begin, double end) const {
+  return static_cast<std::size_t>(std::count_if(steps.begin(), steps.end(), [&](const TraceStep& one) {
+    return static_cast<double>(one.at) >= begin && static_cast<double>(one.at) < end;
+  }));
+}
+
+std::string length_text(bool has_times, const TimelineSpan& span, const TraceSteps* steps) {
+  std::string text = has_times ? text_from_moment_ns(span.length()) : text_from_count_of(span.length(), "event");
+  const std::size_t count =
+      steps == nullptr ? 0 : steps->count_in(static_cast<double>(span.begin), static_cast<double>(span.end));
+  if (count > 0) text += ", " + text_from_count_of(signed_from(count), "step");
+  return text;
 }
 
 std::optional<std::size_t> current_step(const AppState& state) {

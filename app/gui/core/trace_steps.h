@@ -40,7 +40,12 @@ struct TraceSteps {
   std::optional<std::int64_t> growth_of(std::size_t step) const;
   // Of the steps in a part of the axis, the one that left most behind, or gave most back; nothing if none did.
   std::optional<std::size_t> find_largest_growth(double begin, double end) const;
+  // How many begin in a part of the axis.
+  std::size_t count_in(double begin, double end) const;
 };
+
+// "1.82 s, 9 steps"; "340 events" on an axis of events. Without steps, the length alone.
+std::string length_text(bool has_times, const TimelineSpan& span, const TraceSteps* steps = nullptr);
 
 // Another course that the timeline shows over its own: of the step before the current one, or of the other side.
 struct Overlay {

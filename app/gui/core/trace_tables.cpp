@@ -67,7 +67,7 @@ std::string stack_text(const Definitions& definitions, std::uint32_t stack) {
   return text;
 }
 
-std::string range_sentence(const RangeAnswer& answer) {
+std::string range_sentence(const RangeAnswer& answer, const TraceSteps* steps) {
   // The names only give event numbers; if there are times, the user needs those.
   const auto& streams = answer.trace->streams;
   const auto timed = std::find_if(streams.begin(), streams.end(), [](const Stream& one) { return one.has_times(); });
@@ -76,7 +76,17 @@ std::string range_sentence(const RangeAnswer& answer) {
     const std::int64_t at_ns = times_ns[static_cast<std::size_t>(timed - streams.begin())];
     return text_from_moment_ns(std::max<std::int64_t>(0, timed->since_start_ns(at_ns))) + " (" + moment.text + ")";
   };
-  return "From " + name_of(answer.from, answer.from_ns) + " to " + name_of(answer.to, answer.to_ns) + ".";
+  // A trace with several streams has one axis only if it has times.
+  const bool has_length = timed != streams.end() || streams.size() == 1;
+  const auto stream = static_cast<std::size_t>(timed == streams.end() ? 0 : timed - streams.begin());
+  const auto axis_at = [&](const Moment& moment, const std::vector<std::int64_t>& times_ns) {
+    return axis_of(streams[stream], moment.positions[stream], times_ns[stream]);
+  };
+  const TimelineSpan span = has_length
+                                ? TimelineSpan{axis_at(answer.from, answer.from_ns), axis_at(answer.to, answer.to_ns)}
+                                : TimelineSpan();
+  return "From " + name_of(answer.from, answer.from_ns) + " to " + name_of(answer.to, answer.to_ns) +
+         (has_length ? ": " + length_text(timed != streams.end(), span, steps) : std::string()) + ".";
 }
 
 TextTable table_from_free(const FreeAnswer& answer) {

@@ -9,7 +9,7 @@
 namespace hbmscope::gui {
 
 // "From after 3 of 10 events to the peak (...)."
-std::string range_sentence(const RangeAnswer& answer);
+std::string range_sentence(const RangeAnswer& answer, const TraceSteps* steps);
 // Free blocks, largest first.
 TextTable table_from_free(const FreeAnswer& answer);
 TextTable table_from_address_time(const AddressTime& picture);  // Its legend.

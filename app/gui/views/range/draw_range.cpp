@@ -116,13 +116,13 @@ void draw_heaps(const Look& look, const RangeSummary& summary) {
 }
 
 // The table of the answer that is shown, and of the choice above it.
-void renew_table(RangeViewState& view, const std::shared_ptr<const RangeAnswer>& answer) {
-  if (view.table_of == answer && view.table_by_stack == view.by_stack) return;
+void renew_table(RangeViewState& view, const std::shared_ptr<const RangeAnswer>& answer, const std::string& sentence) {
+  if (view.table_of == answer && view.table_by_stack == view.by_stack && view.table.note == sentence) return;
   view.table_of = answer;
   view.table_by_stack = view.by_stack;
   view.table = view.by_stack ? describe_range_by_stack(*answer->trace, answer->summary)
                              : describe_range_by_code(answer->summary);
-  view.table.note = range_sentence(*answer);
+  view.table.note = sentence;
 }
 
 }  // namespace
@@ -136,13 +136,13 @@ void draw_range(const AppState& state, RangeViewState& view, CommandQueue& comma
   ImGui::SameLine();
   if (radio_button("by stack", view.by_stack)) view.by_stack = true;
   ImGui::SameLine(0, ImGui::GetFontSize());
-  const std::string sentence = range_sentence(*answer);
+  const std::string sentence = range_sentence(*answer, shown_steps(state).get());
   dim_text(shortened(sentence + " (Esc: clear)", ImGui::GetContentRegionAvail().x - ImGui::GetFontSize() * 5));
   tooltip(sentence);
   draw_copy_menu(ViewKind::range, commands);
   draw_totals(*answer, commands);
   draw_heaps(look, answer->summary);
-  renew_table(view, answer);
+  renew_table(view, answer, sentence);
   TableRequest request{.id = view.by_stack ? "stacks" : "code", .find = state.position().find};
   TableState& rows = view.by_stack ? view.stack_rows : view.code_rows;
   draw_table(state, look, view.table, answer, rows, request, commands);

@@ -137,6 +137,7 @@ std::vector<DeviceLane> device_lanes(const TimelineFrame& frame, DeviceLane& sho
       shown = {device.name, device.peak, nullptr};
       continue;
     }
+    if (lanes.size() == frame.picture.devices.size()) continue;
     const TimelineSpan seen{std::llround(frame.picture.begin), std::llround(frame.picture.end)};
     const bool is_known = frame.view.devices[i].update(device.course, seen, frame.picture.width);
     lanes.push_back({device.name, device.peak, is_known ? &frame.view.devices[i] : nullptr});
@@ -158,10 +159,16 @@ void draw_picture(const TimelineFrame& frame, std::optional<Shade> lit, float sc
   if (blocks) draw_block_names(draw, frame.state, frame.look, frame.picture, *bands, *blocks);
   follow_range(frame);
   const TimeRange& range = frame.state.position().range;
-  if (!range.empty() && range == frame.view.selected.pushed_as)
-    draw_selected_range(draw, frame.look, frame.picture, frame.view.selected.begin, frame.view.selected.end);
+  const bool has_range = !range.empty() && range == frame.view.selected.pushed_as;
+  const SelectedRange& selected = frame.view.selected;
+  if (has_range) draw_selected_range(draw, frame.look, frame.picture, selected.begin, selected.end);
   draw_marks(draw, frame.look, frame.picture);
   draw_time_axis(draw, frame.state, frame.picture, frame.whole, frame.picture.bottom);
+  if (has_range) {
+    const TimelineSpan span{std::llround(selected.begin), std::llround(selected.end)};
+    const std::string words = length_text(frame.whole.has_times, span, shown_steps(frame.state).get());
+    draw_range_length(draw, frame.look, frame.picture, span, words);
+  }
   const auto moment = drawn_moment(frame.state);
   if (!moment || moment->trace != frame.state.source()->trace) return;
   const auto& pinned = frame.state.answers().pinned;
@@ -171,8 +178,8 @@ void draw_picture(const TimelineFrame& frame, std::optional<Shade> lit, float sc
   const auto& address = frame.state.position().address;
   if (blocks && address && now >= frame.picture.begin && now <= frame.picture.end) {
     const int pixel = frame.pixel_of(frame.picture.x_of_axis(now));
-    if (const auto selected = find_block_in(*blocks, pixel, *address))
-      draw_block_contour(draw, frame.look, frame.picture, *bands, *blocks, *selected, Role::selection);
+    if (const auto chosen = find_block_in(*blocks, pixel, *address))
+      draw_block_contour(draw, frame.look, frame.picture, *bands, *blocks, *chosen, Role::selection);
     for (const std::uint64_t further : frame.state.position().also)
       if (const auto found = find_block_in(*blocks, pixel, further))
         draw_block_contour(draw, frame.look, frame.picture, *bands, *blocks, *found, Role::selection);
@@ -183,7 +190,9 @@ void draw_picture(const TimelineFrame& frame, std::optional<Shade> lit, float sc
 
 // What the legend has no entry for.
 std::string words_behind_legend(const TimelinePicture& picture, bool fits_y, bool has_strip) {
-  std::string words = picture.source.heap.empty() ? std::string() : words_of_axis(picture, fits_y);
+  std::string words = !picture.devices.empty()      ? "each row from 0 to " + text_from_bytes(picture.memory.most)
+                      : picture.source.heap.empty() ? std::string()
+                                                    : words_of_axis(picture, fits_y);
   if (std::string missing = words_not_drawn(picture, has_strip); !missing.empty()) {
     if (!words.empty()) missing[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(missing[0])));
     words += (words.empty() ? "" : "; ") + missing;
@@ -202,10 +211,24 @@ std::uint64_t most_beside(const AppState& state, const TimelineOverlay* overlay)
   return most;
 }
 
-std::size_t other_devices(const AppState& state) {
+void add_devices(const AppState& state, HeapKey heap, PictureOptions& options) {
   const auto& known = state.answers().device_stacks.value;
   const bool are_shown = known && state.position().all_devices && known->trace == state.source()->trace;
-  return are_shown && known->devices.size() > 1 ? known->devices.size() - 1 : 0;
+  if (!are_shown || known->devices.size() < 2) return;
+  options.devices = known->devices.size() - 1;
+  for (std::size_t i = 0; i < known->devices.size(); ++i)
+    if (known->devices[i].heap == heap) options.device = i;
+}
+
+// The names left of the lanes of devices are buttons.
+void handle_device_names(const TimelineFrame& frame, float left) {
+  for (const DeviceRow& row : device_rows(frame)) {
+    ImGui::SetCursorScreenPos({left, row.lane.from.y});
+    const std::string id = fmt::format("device {}.{}", row.device.heap.stream, row.device.heap.heap);
+    if (ImGui::InvisibleButton(id.c_str(), {row.lane.from.x - left, row.lane.height()}))
+      frame.commands.push(command::choose_row, row.device.heap);
+    tooltip("Shows " + row.device.name + " in all views");
+  }
 }
 
 }  // namespace
@@ -247,7 +270,7 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
   PictureOptions options{state.position().span, view.fits_y, view.y_range};
   options.has_thin_lanes = !view.folds_lanes;
   options.most_beside = most_beside(state, overlay ? &*overlay : nullptr);
-  options.devices = other_devices(state);
+  add_devices(state, whole->heap, options);
   options.has_steps =
       steps && steps->trace == state.source()->trace && steps->heap == whole->heap && steps->leaves_something;
   const int width = static_cast<int>(to.x - from.x);
@@ -290,6 +313,7 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
       ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight | ImGuiButtonFlags_MouseButtonMiddle);
   ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
   handle_lanes(frame, ImGui::IsItemHovered(), ImGui::IsItemActive());
+  handle_device_names(frame, corner.x);
   if (has_strip) {
     const ImVec2 strip_from{from.x, std::floor(corner.y + room.y - strip)}, strip_to{to.x, corner.y + room.y - 1};
     ImGui::SetCursorScreenPos(strip_from);

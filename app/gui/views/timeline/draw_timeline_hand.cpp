@@ -25,6 +25,12 @@ std::string share_text(const ShareBand& band) {
   return least == most ? most : least + " to " + most;
 }
 
+std::optional<DeviceRow> device_under(const TimelineFrame& frame, float y) {
+  for (const DeviceRow& row : device_rows(frame))
+    if (row.lane.holds(y)) return row;
+  return std::nullopt;
+}
+
 // The band under the pointer.
 void draw_band_words(const TimelineFrame& frame, int pixel) {
   const float y = ImGui::GetIO().MousePos.y;
@@ -37,15 +43,9 @@ void draw_band_words(const TimelineFrame& frame, int pixel) {
     text(bands->name_of(*shade) + "  " + text_from_bytes(column.bytes[*shade]));
   };
   say(frame.picture.memory, frame.bands());
-  const auto& devices = frame.state.answers().device_stacks.value;
-  std::size_t lane = 0;
-  for (std::size_t i = 0; devices && i < std::min(frame.view.devices.size(), devices->devices.size()); ++i) {
-    if (devices->devices[i].heap == frame.whole.heap || lane == frame.picture.devices.size()) continue;
-    const StackedBands& one = frame.view.devices[i];
-    const Lane& row = frame.picture.devices[lane++];
-    if (!one.is_known() || !row.holds(y)) continue;
-    text(devices->devices[i].name + ", in use " + text_from_bytes(one.pixels()[static_cast<std::size_t>(pixel)].total));
-    say(row, &one);
+  if (const auto row = device_under(frame, y); row && row->bands.is_known()) {
+    text(row->device.name + ", in use " + text_from_bytes(row->bands.pixels()[static_cast<std::size_t>(pixel)].total));
+    say(row->lane, &row->bands);
   }
   const auto tiers = tiers_of(frame);
   for (std::size_t i = 0; i < std::min(tiers.size(), frame.picture.heaps.size()); ++i)
@@ -60,7 +60,10 @@ void draw_step_words(const TimelineFrame& frame, float x) {
   if (frame.steps == nullptr) return;
   const auto step = frame.steps->find(frame.picture.position_after(frame.pixel_of(x)));
   const auto growth = step ? frame.steps->growth_of(*step) : std::nullopt;
-  if (growth) text(std::string(frame.steps->steps[*step].name) + ": " + delta_text_from_bytes(*growth) + " at its end");
+  if (!growth) return;
+  const TimelineSpan span = frame.steps->span_of(*step);
+  text(std::string(frame.steps->steps[*step].name) + ", " + length_text(frame.whole.has_times, span) +
+       " long: " + delta_text_from_bytes(*growth) + " at its end");
 }
 
 void draw_column_tooltip(const TimelineFrame& frame, float x) {
@@ -74,8 +77,7 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
   const std::uint64_t events = after > before ? after - before : 0;
   // Another device's row has figures of its own.
   const float y = ImGui::GetIO().MousePos.y;
-  const bool is_other = std::any_of(frame.picture.devices.begin(), frame.picture.devices.end(),
-                                    [y](const Lane& row) { return row.holds(y); });
+  const bool is_other = device_under(frame, y).has_value();
   const bool has_heap = !frame.whole.heap.empty() && !is_other;
   bold_text(axis.text_at((static_cast<double>(x) - static_cast<double>(frame.picture.left) + 0.5) /
                          static_cast<double>(frame.picture.width)) +
@@ -84,7 +86,10 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
   const auto target = find_snap_target(frame.picture, frame.look, x);
   if (target) text("near " + target->words);
   draw_band_words(frame, pixel);
-  if (is_other) return ImGui::EndTooltip();
+  if (is_other) {
+    dim_text("click to show this device, drag to select");
+    return ImGui::EndTooltip();
+  }
   if (frame.whole.knows_regions)
     text("pool " + band_text(column.pool) + ", largest free block " + band_text(column.largest_free) +
          ", fragmentation " + share_text(column.fragmentation));
@@ -103,7 +108,12 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
   else if (column.is_inexact)
     text("The figures are inexact: events were lost before this time, or contradict each other.");
   const TimelineMarker* range = find_range_marker(frame.picture, frame.look, {x, ImGui::GetIO().MousePos.y});
-  if (range != nullptr) text(range->name);
+  if (range != nullptr) {
+    const auto axis_at = [&](double share) { return std::llround(frame.picture.source.axis_at(share)); };
+    const TimelineSpan span{axis_at(range->begin), axis_at(range->end)};
+    const std::string from = frame.whole.has_times ? ", from " + text_from_moment_ns(span.begin) : "";
+    text(range->name + from + ", " + length_text(frame.whole.has_times, span) + " long");
+  }
   const bool is_growth =
       frame.steps != nullptr && frame.picture.growth && frame.picture.growth->holds(ImGui::GetIO().MousePos.y);
   dim_text("up to event " + text_from_count(after) +
@@ -181,7 +191,8 @@ void select_range(const TimelineFrame& frame, float x) {
   view.selected.begin = frame.picture.axis_of(frame.picture.left + static_cast<float>(first));
   view.selected.end = frame.picture.axis_of(frame.picture.left + static_cast<float>(last + 1));
   const std::uint64_t from = frame.picture.position_before(first);
-  const TimeRange range{frame.moment_at(from), frame.moment_at(std::max(from, frame.picture.position_after(last)))};
+  const TimeRange range{frame.moment_at(from, view.selected.begin),
+                        frame.moment_at(std::max(from, frame.picture.position_after(last)), view.selected.end)};
   view.selected.pushed_as = range;
   view.selected.trace = frame.state.source()->trace;
   if (view.is_selecting && view.pushed_range == range) return;
@@ -279,6 +290,26 @@ void draw_menu(const TimelineFrame& frame) {
 
 }  // namespace
 
+std::vector<DeviceRow> device_rows(const TimelineFrame& frame) {
+  std::vector<DeviceRow> rows;
+  const auto& known = frame.state.answers().device_stacks.value;
+  if (frame.picture.devices.empty() || !known || known->trace != frame.state.source()->trace) return rows;
+  frame.view.devices.resize(known->devices.size());
+  for (std::size_t i = 0; i < known->devices.size() && rows.size() < frame.picture.devices.size(); ++i)
+    if (known->devices[i].heap != frame.whole.heap)
+      rows.push_back({known->devices[i], frame.picture.devices[rows.size()], frame.view.devices[i]});
+  return rows;
+}
+
+void show_device(const TimelineFrame& frame, const DeviceRow& row, float x) {
+  frame.commands.push(command::choose_row, row.device.heap);
+  if (!row.bands.is_known()) return;
+  const std::uint64_t position = row.bands.pixels()[static_cast<std::size_t>(frame.pixel_of(x))].position;
+  const auto axis = std::optional(std::llround(frame.picture.axis_of(x + 0.5F)));
+  frame.commands.push(command::set_moment, {*frame.state.source()->trace, row.device.heap.stream, position,
+                                            frame.whole.has_times ? axis : std::nullopt});
+}
+
 std::vector<const StackedBands*> tiers_of(const TimelineFrame& frame) {
   const auto& known = frame.state.answers().tier_stacks.value;
   std::vector<const StackedBands*> tiers;
@@ -319,6 +350,7 @@ void handle_lanes(const TimelineFrame& frame, bool hovered, bool active) {
       return select_step(frame, x);
     if (const TimelineMarker* one = find_range_marker(frame.picture, frame.look, {x, io.MousePos.y}); one && !io.KeyAlt)
       return select_range_marker(frame, *one);
+    if (const auto row = device_under(frame, io.MousePos.y)) return show_device(frame, *row, x);
     const auto blocks = frame.blocks();
     const auto block = io.KeyAlt ? std::nullopt : frame.block_under({x, io.MousePos.y});
     const bool is_at_target = !io.KeyAlt && find_snap_target(frame.picture, frame.look, x).has_value();

@@ -27,6 +27,11 @@ struct TimelineFrame {
   bool has_bands = false;
 
   MomentName moment_at(std::uint64_t position) const { return {*state.source()->trace, whole.heap.stream, position}; }
+  // After that many events, and at that time on the axis, where there are times.
+  MomentName moment_at(std::uint64_t position, double axis) const {
+    const auto at = whole.has_times ? std::optional<std::int64_t>(std::llround(axis)) : std::nullopt;
+    return {*state.source()->trace, whole.heap.stream, position, at};
+  }
   MomentName clicked(std::uint64_t position, int pixel) const {
     return clicked_moment(state, picture, whole, position, pixel);
   }
@@ -49,6 +54,16 @@ struct TimelineFrame {
   }
   void pan(double by) const { pan_span(state, picture, whole, by, commands); }
 };
+
+// Another device's lane.
+struct DeviceRow {
+  const DeviceStack& device;
+  const Lane& lane;
+  const StackedBands& bands;  // May be unknown.
+};
+std::vector<DeviceRow> device_rows(const TimelineFrame& frame);
+// Shows the device in all views, at the time under the point.
+void show_device(const TimelineFrame& frame, const DeviceRow& row, float x);
 
 // The bands of the lanes of other kinds of memory.
 std::vector<const StackedBands*> tiers_of(const TimelineFrame& frame);

@@ -21,18 +21,22 @@ std::uint64_t most_of(const TimelineHeap& heap, bool fits_y) {
   return most;
 }
 
-// Small multiples: the shown device's lane is the first one, and all have one scale.
-void add_devices(TimelinePicture& picture, std::size_t others, float gap, float least) {
+// Small multiples: each device has its place, whichever is shown, and all have one scale.
+void add_devices(TimelinePicture& picture, const PictureOptions& options, float gap, float least) {
   const float room = picture.memory.height() + gap;
-  const auto lanes = std::clamp<std::size_t>(static_cast<std::size_t>(room / (least + gap)), 1, others + 1);
+  const auto lanes = std::clamp<std::size_t>(static_cast<std::size_t>(room / (least + gap)), 1, options.devices + 1);
   const float height = std::floor(room / static_cast<float>(lanes));
-  Lane lane = picture.memory;
-  picture.memory.to.y = lane.from.y + height - gap;
-  for (std::size_t i = 1; i < lanes; ++i) {
-    lane.from.y = picture.memory.from.y + static_cast<float>(i) * height;
+  const Lane all = picture.memory;
+  for (std::size_t i = 0; i < lanes; ++i) {
+    Lane lane = all;
+    lane.from.y = all.from.y + static_cast<float>(i) * height;
     lane.to.y = lane.from.y + height - gap;
-    picture.devices.push_back(lane);
+    if (i == std::min(options.device, lanes - 1))
+      picture.memory = lane;
+    else
+      picture.devices.push_back(lane);
   }
+  picture.devices_left_out = options.devices + 1 - lanes;
 }
 
 // Small blocks on a high base, as on parameters that stay, would be a flat line.
@@ -190,7 +194,7 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   } else if (fits_y && is_alone && options.most_beside == 0) {
     fit_foot(picture);
   }
-  if (!is_alone) add_devices(picture, options.devices, gap, look.px(24));
+  if (!is_alone) add_devices(picture, options, gap, look.px(24));
   if (has_fits)
     picture.fits =
         Lane{{from.x, split + gap},
@@ -220,6 +224,7 @@ std::string words_not_drawn(const TimelinePicture& picture, bool has_strip) {
   const bool has_other_kinds = !source.heaps.empty() && source.heaps.front().is_other_kind;
   if (!is_folded && (!picture.heaps.empty() || has_other_kinds))
     add(source.heaps.size() - picture.heaps.size() + source.heaps_left_out, "heap");
+  add(picture.devices_left_out, "device");
   const bool has_markers = !source.instants.empty() || !source.refusals.empty() || !source.stretches.empty();
   if (has_markers && !picture.markers && picture.devices.empty())
     without_room.emplace_back("markers");

@@ -42,10 +42,11 @@ struct TimelinePicture {
   int marker_rows_left_out = 0;
   std::vector<Lane> counters{}, heaps{};  // As many of the source's as fit.
   std::vector<Lane> devices{};            // The others, if all are shown; as many as fit.
-  std::string folded{};                   // Lanes that the user may unfold: "fragmentation, 3 counters".
-  float top = 0, bottom = 0;              // All lanes together.
-  bool has_thin_lanes = true;             // As in the options.
-  bool has_labels = true;                 // There is room above them for what is said of the peak and of failures.
+  std::size_t devices_left_out = 0;
+  std::string folded{};        // Lanes that the user may unfold: "fragmentation, 3 counters".
+  float top = 0, bottom = 0;   // All lanes together.
+  bool has_thin_lanes = true;  // As in the options.
+  bool has_labels = true;      // There is room above them for what is said of the peak and of failures.
 
   float right() const { return left + static_cast<float>(width); }
   float x_of_axis(double at) const;
@@ -82,6 +83,7 @@ struct PictureOptions {
   bool has_thin_lanes = true;
   bool has_steps = false;   // There is a lane for what each step left behind.
   std::size_t devices = 0;  // Other devices, each with a lane as high as that of the shown heap. No other lanes then.
+  std::size_t device = 0;   // The index of the shown one among all of them.
 };
 inline constexpr float plot_least = 300;
 // The end of the y axis, without what is beside it.

@@ -168,6 +168,23 @@ void draw_selected_range(ImDrawList& draw, const Look& look, const TimelinePictu
   draw.AddLine({right, picture.top}, {right, picture.bottom}, look.role(Role::text), look.px(1));
 }
 
+void draw_range_length(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const TimelineSpan& range,
+                       const std::string& words) {
+  const float from = picture.x_of_axis(static_cast<double>(range.begin)),
+              to = picture.x_of_axis(static_cast<double>(range.end));
+  if (to < picture.left || from > picture.right()) return;
+  const float left = std::max(from, picture.left), right = std::max(left + 1, std::min(to, picture.right()));
+  const ImVec2 size = ImGui::CalcTextSize(words.c_str());
+  const float margin = look.px(6), y = picture.bottom + look.px(4), middle = std::floor(y + size.y / 2);
+  draw.AddRectFilled({left, picture.bottom}, {right, y + size.y}, look.role(Role::panel));
+  for (const float end : {left, right})
+    draw.AddLine({end, picture.bottom}, {end, y + size.y}, look.role(Role::text), look.px(1));
+  draw.AddLine({left, middle}, {right, middle}, look.role(Role::text), look.px(1));
+  const float at = std::clamp((left + right - size.x) / 2, picture.left, picture.right() - size.x);
+  draw.AddRectFilled({at - margin, picture.bottom + 1}, {at + size.x + margin, y + size.y}, look.role(Role::panel));
+  draw.AddText({at, y}, look.role(Role::text), words.c_str());
+}
+
 void draw_moment_line(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double at, float scrubber) {
   const float exact = picture.x_of_axis(at);
   if (exact < picture.left - 1 || exact > picture.right() + 1) return;

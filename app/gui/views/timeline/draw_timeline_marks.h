@@ -23,6 +23,9 @@ void draw_marks(ImDrawList& draw, const Look& look, const TimelinePicture& pictu
 // `from`, `to`: on the axis.
 void draw_selected_range(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double from, double to);
 // With a handle in the scrubber, a band of height `scrubber` above the lanes.
+// How long the selected range is, between its ends on the axis.
+void draw_range_length(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const TimelineSpan& range,
+                       const std::string& words);
 void draw_moment_line(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double at, float scrubber);
 
 // The pinned time: dashed, with a flag.
