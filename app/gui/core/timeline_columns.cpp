@@ -289,7 +289,8 @@ std::int64_t axis_of(const Stream& stream, std::uint64_t position, std::int64_t 
 
 TimelineSpan active_span_of(const Stream& stream, std::uint32_t heap) {
   constexpr std::size_t buckets = 512;
-  constexpr std::uint64_t share_held = 50, share_of_events = 10;  // A fiftieth of the peak is something.
+  // A fiftieth of the peak is something; what a program frees as it exits is few events.
+  constexpr std::uint64_t share_held = 50, share_of_events = 10, share_of_last_events = 20;
   const TimelineSpan whole = whole_span_of(stream);
   const std::uint64_t least = stream.peak(heap).in_use_bytes / share_held;
   std::int64_t begin = 0;
@@ -307,7 +308,7 @@ TimelineSpan active_span_of(const Stream& stream, std::uint32_t heap) {
   if (begin < whole.length() / 8) begin = 0;
   // The same for a long end, if nothing fails there.
   std::int64_t end = whole.end;
-  const std::uint64_t last = stream.end_position() - stream.end_position() / 100;
+  const std::uint64_t last = stream.end_position() - stream.end_position() / share_of_last_events;
   if (stream.failures().empty() && stream.peak(heap).position <= last)
     if (const std::int64_t done = time_of(last); end - done > (end - begin) / 4) end = done;
   const std::int64_t margin = (end - begin) / 20;

@@ -71,7 +71,8 @@ std::string range_sentence(const RangeAnswer& answer, const TraceSteps* steps) {
   // The names only give event numbers; if there are times, the user needs those.
   const auto& streams = answer.trace->streams;
   const auto timed = std::find_if(streams.begin(), streams.end(), [](const Stream& one) { return one.has_times(); });
-  const auto name_of = [&](const Moment& moment, const std::vector<std::int64_t>& times_ns) {
+  const auto name_of = [&](const MomentName& name, const Moment& moment, const std::vector<std::int64_t>& times_ns) {
+    if (const auto clicked = name.clicked_at(); clicked && streams.size() > 1) return text_from_moment_ns(*clicked);
     if (timed == streams.end() || !moment.text.starts_with("event ")) return moment.text;
     const std::int64_t at_ns = times_ns[static_cast<std::size_t>(timed - streams.begin())];
     return text_from_moment_ns(std::max<std::int64_t>(0, timed->since_start_ns(at_ns))) + " (" + moment.text + ")";
@@ -80,12 +81,14 @@ std::string range_sentence(const RangeAnswer& answer, const TraceSteps* steps) {
   const bool has_length = timed != streams.end() || streams.size() == 1;
   const auto stream = static_cast<std::size_t>(timed == streams.end() ? 0 : timed - streams.begin());
   const auto axis_at = [&](const Moment& moment, const std::vector<std::int64_t>& times_ns) {
+    if (timed != streams.end() && moment.since_start_ns) return std::max<std::int64_t>(0, *moment.since_start_ns);
     return axis_of(streams[stream], moment.positions[stream], times_ns[stream]);
   };
   const TimelineSpan span = has_length
                                 ? TimelineSpan{axis_at(answer.from, answer.from_ns), axis_at(answer.to, answer.to_ns)}
                                 : TimelineSpan();
-  return "From " + name_of(answer.from, answer.from_ns) + " to " + name_of(answer.to, answer.to_ns) +
+  return "From " + name_of(answer.range.from, answer.from, answer.from_ns) + " to " +
+         name_of(answer.range.to, answer.to, answer.to_ns) +
          (has_length ? ": " + length_text(timed != streams.end(), span, steps) : std::string()) + ".";
 }
 

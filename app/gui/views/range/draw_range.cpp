@@ -1,5 +1,7 @@
 #include "app/gui/views/range/draw_range.h"
 
+#include <algorithm>
+#include <functional>
 #include <string>
 
 #include <imgui.h>
@@ -87,6 +89,10 @@ bool has_changed(const HeapRow& before, const HeapRow& after) {
 
 // Heaps that differ between the start and the end of the range.
 void draw_heaps(const Look& look, const RangeSummary& summary) {
+  const auto differs = [](const HeapRow& before, const HeapRow& after) { return has_changed(before, after); };
+  if (std::equal(summary.heaps_before.begin(), summary.heaps_before.end(), summary.heaps_after.begin(),
+                 summary.heaps_after.end(), std::not_fn(differs)))
+    return;
   if (!ImGui::BeginTable("heaps", 5, ImGuiTableFlags_RowBg)) return;
   constexpr ImGuiTableColumnFlags pair_of = ImGuiTableColumnFlags_WidthStretch;
   constexpr ColumnSetup columns[] = {{"Heap", 150},

@@ -185,9 +185,11 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
              has_fragmentation = has_fits && has_lane("fragmentation", 3 * lane_height, thin);
   if (whole.knows_regions && !has_fits && !picture.folded.empty()) fold("fragmentation");
   const float split = foot - (has_fits ? thin + gap : 0) - (has_fragmentation ? thin + gap : 0);
+  // The scale of all devices is that of what they have in use, whichever is shown.
+  const std::uint64_t own_most = is_alone ? most_on_axis(scale) : whole.in_use_most;
   picture.memory = {from,
                     {to.x, has_heap ? split : last_foot},
-                    std::max(1.0, static_cast<double>(std::max(most_on_axis(scale), options.most_beside)) * 1.1)};
+                    std::max(1.0, static_cast<double>(std::max(own_most, options.most_beside)) * 1.1)};
   if (options.y_range) {
     picture.memory.least = options.y_range->least;
     picture.memory.most = options.y_range->most;
