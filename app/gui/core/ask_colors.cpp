@@ -95,11 +95,8 @@ struct DeviceStacksOptions {
 std::vector<DeviceStack> devices_to_show(const Source& source) {
   std::vector<DeviceStack> devices;
   for (const DeviceHeaps& device : source.devices) {
-    DeviceStack stack;
-    for (const DeviceHeap& heap : device.heaps)
-      if (heap.is_counted && heap.peak_bytes > stack.peak) stack = {heap.key, device.name, heap.peak_bytes, nullptr};
-    if (stack.peak == 0) continue;
-    devices.push_back(std::move(stack));
+    if (const DeviceHeap* heap = device.largest())
+      devices.push_back({heap->key, device.name, heap->peak_bytes, nullptr});
   }
   return devices;
 }

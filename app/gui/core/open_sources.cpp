@@ -201,9 +201,24 @@ void OpenSources::replace_everywhere(SourceId from, SourceId to) {
 
 namespace {
 
-TimelineSpan opening_span(const Trace& trace, const ViewPosition& position) {
-  const HeapKey heap = choose_heap(trace, position.heap);
-  return heap.empty() ? TimelineSpan() : active_span_of(trace.streams[heap.stream], heap.heap);
+// The activity of all devices, as their clocks relate it: the slowest rank's too.
+TimelineSpan opening_span(const Source& source, const ViewPosition& position) {
+  const Trace& trace = *source.trace;
+  const HeapKey shown = choose_heap(trace, position.heap);
+  if (shown.empty()) return {};
+  TimelineSpan span = active_span_of(trace.streams[shown.stream], shown.heap);
+  if (span.empty()) return span;
+  for (const DeviceHeaps& device : source.devices) {
+    const DeviceHeap* heap = device.largest();
+    if (heap == nullptr || heap->key.stream == shown.stream) continue;
+    const Stream& stream = trace.streams[heap->key.stream];
+    if (!stream.has_times()) continue;
+    TimelineSpan other = active_span_of(stream, heap->key.heap);
+    if (other.empty()) other = whole_span_of(stream);
+    span = {std::min(span.begin, other.begin), std::max(span.end, other.end)};
+  }
+  span.end = std::min(span.end, whole_span_of(trace.streams[shown.stream]).end);
+  return span;
 }
 
 }  // namespace
@@ -288,7 +303,7 @@ void OpenSources::finish_reading(const std::shared_ptr<ReadControl>& control,
     if (state_.contexts[i].notes.unread_source == id && position.source == id && (!was_part || position.at.empty())) {
       position.at = source->opening_at;
       if (position.span.empty() && source->trace && !position.at.empty())
-        position.span = opening_span(*source->trace, position);
+        position.span = opening_span(*source, position);
     }
   }
   if (source->trace && state_.window.view_serial == 0) show_view_of_source(state_, id, ViewKind::heap_map);

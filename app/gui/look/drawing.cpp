@@ -253,8 +253,9 @@ void draw_rest_of_line(std::string_view words, float room_behind) {
   const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
   const float room = right - ImGui::GetItemRectMax().x - 2 * gap - room_behind;
   if (room < 6 * gap) return;
+  const bool is_beside_frame = ImGui::GetItemRectSize().y >= ImGui::GetFrameHeight();
   ImGui::SameLine(0, gap);
-  ImGui::AlignTextToFramePadding();
+  if (is_beside_frame) ImGui::AlignTextToFramePadding();
   dim_text(shortened(words, room));
 }
 

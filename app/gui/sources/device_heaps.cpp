@@ -84,6 +84,13 @@ std::size_t count_large(const std::vector<ProgramHeap>& programs) {
   return std::min(large, most);
 }
 
+const DeviceHeap* DeviceHeaps::largest() const {
+  const DeviceHeap* largest = nullptr;
+  for (const DeviceHeap& heap : heaps)
+    if (heap.is_counted && heap.peak_bytes > (largest == nullptr ? 0 : largest->peak_bytes)) largest = &heap;
+  return largest;
+}
+
 std::vector<DeviceHeaps> find_device_heaps(const Trace& trace) {
   std::vector<DeviceHeaps> devices;
   const auto counted = find_counted_heaps(trace);

@@ -23,6 +23,9 @@ struct DeviceHeaps {
   std::string name;  // "device 0", "VMEM", "compared GPU", "host memory"; with the rank, or with the file if several
                      // were joined.
   std::vector<DeviceHeap> heaps;
+
+  // The one with the highest peak among those that count. Null: there is none.
+  const DeviceHeap* largest() const;
 };
 
 // Heaps that ever held something, in the order of the file; for ranks, in the order of the ranks. Without the plans of
