@@ -183,7 +183,7 @@ Document describe_refusal(const tpu::EmulatedFailure& failure) {
                     {"memory_space", is_gpu ? "device" : std::string(tpu::text_from_tier(failure.tier))},
                     {"device", std::int64_t{0}},
                     {"allocator", is_gpu ? Value("xla_gpu") : Value()},
-                    {"step", failure.step},
+                    {"step", std::uint64_t{failure.step}},
                     {"of", valid_utf8(failure.what)},
                     {"text", valid_utf8(failure.text)}}})
       .add(texts_from("unknowns", unknowns));
@@ -192,8 +192,8 @@ Document describe_refusal(const tpu::EmulatedFailure& failure) {
 Table describe_defragmentations(const std::vector<tpu::Defragmentation>& list) {
   Cells rows;
   for (const tpu::Defragmentation& each : list)
-    rows.push_back({each.step, each.requested_bytes, each.free_bytes, each.largest_before, each.largest_after,
-                    each.moved_bytes, each.moves, each.cost_ns});
+    rows.push_back({std::uint64_t{each.step}, each.requested_bytes, each.free_bytes, each.largest_before,
+                    each.largest_after, each.moved_bytes, each.moves, each.cost_ns});
   return {.key = "defragmentations",
           .title = "Defragmentations",
           .columns = {{.key = "step", .title = "Step", .unit = Unit::count},
@@ -397,7 +397,7 @@ Document describe_workload(const EmulatedWorkload& run, const EmulatedWorkload* 
   document.add(
       list_of("kernels", emulation.kernels, [&](const auto& each) { return describe_kernel(each, workload); }));
   document.add(Figures{{{"runs", emulation.runs},
-                        {"runs_skipped", emulation.skipped_runs.size()},
+                        {"runs_skipped", std::uint64_t{emulation.skipped_runs.size()}},
                         {"reused_bytes", emulation.reused_bytes},
                         {"evictions", emulation.evictions},
                         {"stopped_at_step", value_of(emulation.stopped_at)},

@@ -39,7 +39,10 @@ using Value = std::variant<std::monostate, std::int64_t, std::uint64_t, double, 
 
 template <class T>
 Value value_of(const std::optional<T>& known) {
-  return known ? Value(*known) : Value();
+  if constexpr (std::is_same_v<T, std::size_t>)
+    return known ? Value(std::uint64_t{*known}) : Value();  // 32 bits in a browser.
+  else
+    return known ? Value(*known) : Value();
 }
 inline Value value_of(std::string text) {
   return text.empty() ? Value() : Value(std::move(text));
