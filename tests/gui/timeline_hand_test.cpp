@@ -94,6 +94,8 @@ TEST_F(TimelineHand, a_click_on_a_marked_range_selects_it) {
     EXPECT_EQ(third.position, range->from.positions[0]);
     EXPECT_EQ(third.end_position, range->to.positions[0]);
     EXPECT_EQ(mib, range->summary.total.allocated.bytes);
+    EXPECT_EQ(201 * mib, range->most);
+    EXPECT_EQ(third.position + 2, range->most_at) << "after the marker and the allocation";
   });
 }
 
@@ -114,6 +116,44 @@ TEST_F(TimelineHand, a_range_begins_and_ends_where_the_hand_did) {
     EXPECT_EQ(std::llround(drawn.axis_of(drawn.left + 101)), stream.since_start_ns(range->from_ns[0]));
     EXPECT_EQ(std::llround(drawn.axis_of(drawn.left + 204)), stream.since_start_ns(range->to_ns[0]));
     take_picture_now(hand, "range_length");
+  });
+}
+
+TEST_F(TimelineHand, arrows_step_under_the_pointer_and_labels_lead_there) {
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {write_steps()});
+    const gui::TimelinePicture drawn = picture(hand, {.seen = state().position().span});
+    const gui::Look look(state());
+    hand.MouseMoveToPos({drawn.left + 400, drawn.memory.from.y + 20});
+    hand.WindowFocus("//Heap map");
+    const std::uint64_t before = state().answers().moment.value->position(HeapKey{0, 1});
+    hand.KeyPress(ImGuiKey_RightArrow, 2);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(before + 2, state().answers().moment.value->position(HeapKey{0, 1}));
+    const auto& peak = *drawn.source.peak;
+    hand.MouseMoveToPos({drawn.x_of(peak.at) + look.px(20), drawn.top - gui::label_height(look) + look.px(4)});
+    hand.MouseClick();
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(peak.position, state().answers().moment.value->position(HeapKey{0, 1}));
+  });
+}
+
+TEST_F(TimelineHand, a_zoomed_picture_of_little_has_a_lower_axis) {
+  run([&](ImGuiTestContext& hand) {
+    SmallTrace trace;
+    trace.region(0, 300 * mib);
+    trace.alloc(0, 10 * mib, "small");
+    for (int i = 0; i < 40; ++i) {
+      trace.alloc(10 * mib, mib, "step");
+      trace.free(10 * mib);
+    }
+    trace.alloc(10 * mib, 200 * mib, "large");
+    trace.write(path("low.hbm"));
+    open(hand, {path("low.hbm")});
+    const gui::TimelinePicture all = picture(hand, {.seen = {}});
+    const gui::TimelinePicture part = picture(hand, {.seen = {10'000, 40'000}});
+    EXPECT_EQ(all.memory.most / 16, part.memory.most) << "11 MiB and a tenth";
+    EXPECT_EQ(part.memory.most, picture(hand, {.seen = {12'000, 42'000}}).memory.most) << "it stays as the picture is moved";
   });
 }
 

@@ -107,6 +107,8 @@ struct RangeAnswer {
   Moment from, to;
   std::vector<std::int64_t> from_ns, to_ns;  // Per stream: what its state shows.
   RangeSummary summary;
+  HeapKey heap;                         // The shown one. Empty: there is none.
+  std::uint64_t most = 0, most_at = 0;  // The most that it had in use in the range, and the position of that.
 };
 
 // Free memory at the selected time.

@@ -22,6 +22,11 @@ struct TimelineOptions {
   TimelineEffort effort = TimelineEffort::at_once;
   bool operator==(const TimelineOptions&) const = default;
 };
+struct RangeOptions {
+  HeapKey heap;
+  TimeRange range;
+  bool operator==(const RangeOptions&) const = default;
+};
 struct CostsOptions {
   HeapKey heap;
   std::uint64_t position = 0;
@@ -229,27 +234,42 @@ void ask_range(Answering& asking) {
   const TimeRange& range = asking.position().range;
   if (source == nullptr || source->state != AnswerState::ready || !source->trace || range.empty())
     return asking.forget(&Answers::range);
-  asking.ask(&Answers::range, {source->id, range}, [trace = source->trace, range](Work& work) -> Computed<RangeAnswer> {
-    auto begin = range.from.find_in(*trace), end = range.to.find_in(*trace);
-    if (!begin) return Failure(begin.error());
-    if (!end) return Failure(end.error());
-    auto found = range_between(std::move(*begin), std::move(*end));
-    if (!found) return Failure(found.error());
-    const auto from = compute_states(*trace, found->from), to = compute_states(*trace, found->to);
-    auto summary = compute_range_summary(*trace, from, to, &work);
-    if (!summary) return Failure(cancelled_error());
-    auto answer = std::make_shared<RangeAnswer>();
-    answer->range = range;
-    answer->trace = trace;
-    answer->from = std::move(found->from);
-    answer->to = std::move(found->to);
-    for (const StreamState& one : from) answer->from_ns.push_back(one.time_ns());
-    for (const StreamState& one : to) answer->to_ns.push_back(one.time_ns());
-    answer->summary = std::move(*summary);
-    const std::size_t bytes = 4096 + answer->summary.stacks.size() * sizeof(RangeStackRow) +
-                              answer->summary.user_code.size() * (sizeof(RangeOwnRow) + 64);
-    return {std::move(answer), bytes};
-  });
+  const HeapKey heap = choose_heap(*source->trace, asking.position().heap);
+  asking.ask(&Answers::range, {source->id, RangeOptions{heap, range}},
+             [trace = source->trace, heap, range](Work& work) -> Computed<RangeAnswer> {
+               auto begin = range.from.find_in(*trace), end = range.to.find_in(*trace);
+               if (!begin) return Failure(begin.error());
+               if (!end) return Failure(end.error());
+               auto found = range_between(std::move(*begin), std::move(*end));
+               if (!found) return Failure(found.error());
+               const auto from = compute_states(*trace, found->from), to = compute_states(*trace, found->to);
+               auto summary = compute_range_summary(*trace, from, to, &work);
+               if (!summary) return Failure(cancelled_error());
+               auto answer = std::make_shared<RangeAnswer>();
+               answer->range = range;
+               answer->trace = trace;
+               answer->from = std::move(found->from);
+               answer->to = std::move(found->to);
+               for (const StreamState& one : from) answer->from_ns.push_back(one.time_ns());
+               for (const StreamState& one : to) answer->to_ns.push_back(one.time_ns());
+               answer->summary = std::move(*summary);
+               if (!heap.empty()) {
+                 const Stream& stream = trace->streams[heap.stream];
+                 const auto axis_at = [&](const Moment& moment, const std::vector<StreamState>& states) {
+                   return axis_of(stream, moment.positions[heap.stream], states[heap.stream].time_ns());
+                 };
+                 const TimelineSpan span{axis_at(answer->from, from), axis_at(answer->to, to) + 1};
+                 const auto columns =
+                     compute_timeline_columns(stream, heap, span, 1, TimelineEffort::exact, work.cancelled);
+                 if (!columns) return Failure(cancelled_error());
+                 answer->heap = heap;
+                 answer->most = columns->columns.front().in_use.most;
+                 answer->most_at = columns->columns.front().most_position;
+               }
+               const std::size_t bytes = 4096 + answer->summary.stacks.size() * sizeof(RangeStackRow) +
+                                         answer->summary.user_code.size() * (sizeof(RangeOwnRow) + 64);
+               return {std::move(answer), bytes};
+             });
 }
 
 void ask_free(Answering& asking) {

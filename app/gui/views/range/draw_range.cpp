@@ -73,6 +73,11 @@ void draw_totals(const RangeAnswer& answer, CommandQueue& commands) {
   draw_sum("of them older", summary.freed_older, "Released in the range, allocated before it");
   draw_sum("survived", summary.total.survived, "Allocated in the range and alive at its end: leak suspects");
   draw_survivors_button(answer, commands);
+  if (!answer.heap.empty()) {
+    draw_sum("at most", text_from_bytes(answer.most), "in use", "Click to go there");
+    if (ImGui::IsItemClicked())
+      commands.push(command::set_moment, MomentName(*answer.trace, answer.heap.stream, answer.most_at));
+  }
   const std::int64_t other = summary.other_delta_bytes;
   draw_sum("in use", delta_text_from_bytes(summary.in_use_delta_bytes),
            other == 0 ? std::string() : "(" + delta_text_from_bytes(other) + " without an event)",

@@ -145,6 +145,34 @@ std::vector<DeviceLane> device_lanes(const TimelineFrame& frame, DeviceLane& sho
   return lanes;
 }
 
+// "1.82 s, 9 steps, +441 MiB": the growth once the range's answer is known.
+RangeLabel range_label(const TimelineFrame& frame) {
+  const SelectedRange& selected = frame.view.selected;
+  RangeLabel label{{std::llround(selected.begin), std::llround(selected.end)}, {}};
+  label.words = length_text(frame.whole.has_times, label.span, shown_steps(frame.state).get());
+  const auto& answer = frame.state.answers().range.value;
+  if (answer == nullptr || answer->range != selected.pushed_as) return label;
+  const auto in_use = [&](const std::vector<HeapRow>& rows) {
+    for (const HeapRow& row : rows)
+      if (HeapKey{static_cast<std::uint32_t>(row.stream), row.heap} == frame.whole.heap)
+        return static_cast<std::int64_t>(row.in_use_bytes);
+    return std::int64_t{0};
+  };
+  label.words +=
+      ", " + delta_text_from_bytes(in_use(answer->summary.heaps_after) - in_use(answer->summary.heaps_before));
+  return label;
+}
+
+void handle_labels(const TimelineFrame& frame, const std::vector<MarkLabel>& labels) {
+  for (const MarkLabel& label : labels) {
+    if (!label.position || !ImGui::IsWindowHovered() || !ImGui::IsMouseHoveringRect(label.from, label.to)) continue;
+    ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    ImGui::SetTooltip("%s", label.tip.c_str());
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
+      frame.commands.push(command::set_moment, frame.moment_at(*label.position));
+  }
+}
+
 void draw_picture(const TimelineFrame& frame, std::optional<Shade> lit, float scrubber) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const StackedBands* bands = frame.bands();
@@ -162,13 +190,8 @@ void draw_picture(const TimelineFrame& frame, std::optional<Shade> lit, float sc
   const bool has_range = !range.empty() && range == frame.view.selected.pushed_as;
   const SelectedRange& selected = frame.view.selected;
   if (has_range) draw_selected_range(draw, frame.look, frame.picture, selected.begin, selected.end);
-  draw_marks(draw, frame.look, frame.picture);
+  handle_labels(frame, draw_marks(draw, frame.look, frame.picture, has_range ? range_label(frame) : RangeLabel()));
   draw_time_axis(draw, frame.state, frame.picture, frame.whole, frame.picture.bottom);
-  if (has_range) {
-    const TimelineSpan span{std::llround(selected.begin), std::llround(selected.end)};
-    const std::string words = length_text(frame.whole.has_times, span, shown_steps(frame.state).get());
-    draw_range_length(draw, frame.look, frame.picture, span, words);
-  }
   const auto moment = drawn_moment(frame.state);
   if (!moment || moment->trace != frame.state.source()->trace) return;
   const auto& pinned = frame.state.answers().pinned;
@@ -312,17 +335,20 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
       "columns", {static_cast<float>(width), to.y - from.y},
       ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight | ImGuiButtonFlags_MouseButtonMiddle);
   ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
-  handle_lanes(frame, ImGui::IsItemHovered(), ImGui::IsItemActive());
+  // The arrows are for the picture under the pointer, whatever has the focus.
+  for (const ImGuiKey key : {ImGuiKey_LeftArrow, ImGuiKey_RightArrow}) ImGui::SetItemKeyOwner(key);
+  const bool is_under_pointer = ImGui::IsItemHovered(ImGuiHoveredFlags_NoNavOverride);
+  handle_lanes(frame, is_under_pointer, ImGui::IsItemActive());
   handle_device_names(frame, corner.x);
   if (has_strip) {
     const ImVec2 strip_from{from.x, std::floor(corner.y + room.y - strip)}, strip_to{to.x, corner.y + room.y - 1};
     ImGui::SetCursorScreenPos(strip_from);
     ImGui::InvisibleButton("strip", {static_cast<float>(width), strip_to.y - strip_from.y});
     ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
-    handle_strip(frame, ImGui::IsItemActive(), ImGui::IsItemHovered());
+    handle_strip(frame, ImGui::IsItemActive(), ImGui::IsItemHovered(ImGuiHoveredFlags_NoNavOverride));
     draw_strip(*ImGui::GetWindowDrawList(), view.overview, look, *whole, state.position().span, strip_from, strip_to);
   }
-  handle_keys(frame);
+  handle_keys(frame, is_under_pointer);
   ImGui::EndChild();
   if (take_copy(state, ViewKind::timeline, view.copy_seen))
     copy_table(state, table_from_timeline(picture.source), commands);

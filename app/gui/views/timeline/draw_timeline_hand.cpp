@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "analysis/units/format.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/core/block_actions.h"
@@ -23,6 +25,13 @@ std::string share_text(const ShareBand& band) {
   if (!band.is_defined()) return "–, nothing is free";
   const std::string least = text_from_fraction(band.least), most = text_from_fraction(band.most);
   return least == most ? most : least + " to " + most;
+}
+
+std::string name_of_device(const AppState& state, HeapKey heap) {
+  const auto& known = state.answers().device_stacks.value;
+  for (const DeviceStack& one : known ? known->devices : std::vector<DeviceStack>())
+    if (one.heap == heap) return one.name;
+  return {};
 }
 
 std::optional<DeviceRow> device_under(const TimelineFrame& frame, float y) {
@@ -66,6 +75,23 @@ void draw_step_words(const TimelineFrame& frame, float x) {
        " long: " + delta_text_from_bytes(*growth) + " at its end");
 }
 
+// How long the ranges with that name are, of those that are seen one by one.
+void draw_ranges_of_name(const TimelineFrame& frame, const std::string& name) {
+  std::int64_t count = 0, sum = 0, longest = 0;
+  const TimelineColumns& source = frame.picture.source;
+  for (const TimelineMarker& one : source.stretches) {
+    if (one.count > 1 || one.name != name || one.begin < 0 || one.end > 1) continue;
+    const std::int64_t length = std::llround(source.axis_at(one.end) - source.axis_at(one.begin));
+    ++count;
+    sum += length;
+    longest = std::max(longest, length);
+  }
+  if (count < 2) return;
+  const auto length = [&](std::int64_t one) { return length_text(frame.whole.has_times, {0, one}); };
+  text(fmt::format("{} of this name here: {} on average, at most {}, together {}", text_from_count(count),
+                   length(sum / count), length(longest), length(sum)));
+}
+
 void draw_column_tooltip(const TimelineFrame& frame, float x) {
   const int pixel = frame.pixel_of(x);
   const TimelineColumn& column = frame.picture.pixels[static_cast<std::size_t>(pixel)];
@@ -77,17 +103,19 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
   const std::uint64_t events = after > before ? after - before : 0;
   // Another device's row has figures of its own.
   const float y = ImGui::GetIO().MousePos.y;
-  const bool is_other = device_under(frame, y).has_value();
-  const bool has_heap = !frame.whole.heap.empty() && !is_other;
+  const bool is_of_shown = frame.picture.devices.empty() || frame.picture.memory.holds(y);
+  const auto other = device_under(frame, y);
+  const bool has_heap = !frame.whole.heap.empty() && is_of_shown;
   bold_text(axis.text_at((static_cast<double>(x) - static_cast<double>(frame.picture.left) + 0.5) /
                          static_cast<double>(frame.picture.width)) +
-            (is_other ? "" : ", " + text_from_count(events) + (events == 1 ? " event" : " events")) +
+            (is_of_shown && events > 0 ? ", " + text_from_count_of(events, "event") : "") +
             (has_heap ? ", in use " + band_text(column.in_use) : std::string()));
+  if (has_heap && !frame.picture.devices.empty()) text(name_of_device(frame.state, frame.whole.heap));
   const auto target = find_snap_target(frame.picture, frame.look, x);
   if (target) text("near " + target->words);
   draw_band_words(frame, pixel);
-  if (is_other) {
-    dim_text("click to show this device, drag to select");
+  if (!is_of_shown) {
+    if (other) dim_text("click to show this device, drag to select");
     return ImGui::EndTooltip();
   }
   if (frame.whole.knows_regions)
@@ -113,6 +141,7 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
     const TimelineSpan span{axis_at(range->begin), axis_at(range->end)};
     const std::string from = frame.whole.has_times ? ", from " + text_from_moment_ns(span.begin) : "";
     text(range->name + from + ", " + length_text(frame.whole.has_times, span) + " long");
+    draw_ranges_of_name(frame, range->name);
   }
   const bool is_growth =
       frame.steps != nullptr && frame.picture.growth && frame.picture.growth->holds(ImGui::GetIO().MousePos.y);
@@ -225,9 +254,11 @@ void select_range_marker(const TimelineFrame& frame, const TimelineMarker& marke
 // Around the figure under the pointer. Back at the whole axis, it follows the data again.
 void zoom_y(const TimelineFrame& frame, double factor) {
   constexpr double least_range = 4096;
-  const Lane& lane = frame.picture.memory;
-  if (!lane.holds(ImGui::GetIO().MousePos.y)) return;
-  const double at = lane.value_at(ImGui::GetIO().MousePos.y);
+  const float y = ImGui::GetIO().MousePos.y;
+  const auto row = device_under(frame, y);
+  const Lane& lane = row ? row->lane : frame.picture.memory;
+  if (!lane.holds(y)) return;
+  const double at = lane.value_at(y);
   const ByteRange range{std::max(0.0, at - (at - lane.least) / factor), at + (lane.most - at) / factor};
   if (range.most - range.least < least_range) return;
   const bool is_whole = range.least == 0 && range.most >= static_cast<double>(most_on_axis(frame.whole));
@@ -399,7 +430,7 @@ void handle_strip(const TimelineFrame& frame, bool active, bool hovered) {
   frame.pan(at - frame.view.grip - frame.picture.begin);
 }
 
-void handle_keys(const TimelineFrame& frame) {
+void handle_keys(const TimelineFrame& frame, bool has_pointer) {
   if (frame.view.zoom_seen != frame.state.window.zoom_serial) {  // The key 0 shows everything.
     frame.view.zoom_seen = frame.state.window.zoom_serial;
     frame.view.y_range.reset();
@@ -407,9 +438,12 @@ void handle_keys(const TimelineFrame& frame) {
   }
   if (!takes_letters()) return;
   const double middle = (frame.picture.begin + frame.picture.end) / 2, length = frame.picture.end - frame.picture.begin;
-  if (ImGui::IsWindowFocused(ImGuiFocusedFlags_RootAndChildWindows)) {
+  const bool has_focus = ImGui::IsWindowFocused(ImGuiFocusedFlags_RootAndChildWindows);
+  if (has_focus || has_pointer) {
     if (ImGui::IsKeyPressed(ImGuiKey_LeftArrow)) frame.commands.push(CommandId::previous_event);
     if (ImGui::IsKeyPressed(ImGuiKey_RightArrow)) frame.commands.push(CommandId::next_event);
+  }
+  if (has_focus) {
     if (ImGui::IsKeyPressed(ImGuiKey_Home)) frame.show(0, static_cast<double>(frame.whole.whole.end));
   }
   if (ImGui::IsKeyPressed(ImGuiKey_W)) frame.zoom(1.25, middle);

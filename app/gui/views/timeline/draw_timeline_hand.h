@@ -73,6 +73,7 @@ std::vector<const StackedBands*> tiers_of(const TimelineFrame& frame);
 void handle_lanes(const TimelineFrame& frame, bool hovered, bool active);
 void handle_scrubber(const TimelineFrame& frame, bool active);
 void handle_strip(const TimelineFrame& frame, bool active, bool hovered);
-void handle_keys(const TimelineFrame& frame);
+// `has_pointer`: it is over the lanes.
+void handle_keys(const TimelineFrame& frame, bool has_pointer);
 
 }  // namespace hbmscope::gui

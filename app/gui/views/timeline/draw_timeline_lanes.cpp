@@ -114,10 +114,12 @@ void draw_scale(ImDrawList& draw, const Look& look, const Lane& lane, double ste
 void draw_bytes_scale(ImDrawList& draw, const Look& look, const Lane& lane) {
   double step = 1;
   while ((lane.most - lane.least) / step > std::max(2.0F, lane.height() / look.px(30))) step *= 2;
-  // Labels of a zoomed axis would all be the same: they count from the lowest, which has as many digits as it takes.
+  // Where the labels of a zoomed axis would all be the same, they count from the lowest, which has as many digits as it
+  // takes.
   const double first = std::ceil(lane.least / step) * step;
+  const bool are_alike = text_from_bytes(first) == text_from_bytes(first + step);
   draw_scale(draw, look, lane, step, [&](double value) {
-    if (first == 0) return text_from_bytes(value);
+    if (!are_alike) return text_from_bytes(value);
     return value > first ? "+" + text_from_bytes(value - first)
                          : texts_from_bytes(std::llround(first), std::llround(first + step)).first;
   });
@@ -126,8 +128,10 @@ void draw_bytes_scale(ImDrawList& draw, const Look& look, const Lane& lane) {
 // Left of a low lane, above the highest value that it can show: a caption never covers data.
 void draw_caption(ImDrawList& draw, const Look& look, const Lane& lane, std::string_view title, std::string_view most) {
   const float line = ImGui::GetTextLineHeight(), right = lane.from.x - look.px(6);
-  float y = std::floor(lane.from.y + std::max(0.0F, (lane.height() - (most.empty() ? 1 : 2) * line) / 2));
+  const bool is_low = lane.height() < 1.7F * line;
+  float y = std::floor(lane.from.y + std::max(0.0F, (lane.height() - (most.empty() || is_low ? 1 : 2) * line) / 2));
   for (const std::string_view words : {title, most}) {
+    if (words == most && is_low) break;
     const std::string shown = shortened(words, gutter_of_lanes(look) - look.px(8));
     draw.AddText({right - ImGui::CalcTextSize(shown.c_str()).x, y},
                  look.role(words == title ? Role::text : Role::dim_text), shown.c_str());
@@ -306,6 +310,8 @@ std::string words_of_axis(const TimelinePicture& picture, bool fits_y) {
   if (lane.least > 0)
     words += fmt::format("{}y axis from {} to {} (Y)", words.empty() ? "" : "; ", text_from_bytes(lane.least),
                          text_from_bytes(lane.most));
+  else if (lane.most < static_cast<double>(most_on_axis(picture.source)))
+    words += fmt::format("{}y axis to {}", words.empty() ? "" : "; ", text_from_bytes(lane.most));
   else if (fits_y)
     words += std::string(words.empty() ? "" : "; ") + "y axis fitted to the visible data (Y)";
   return words;

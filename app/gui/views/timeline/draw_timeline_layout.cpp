@@ -190,13 +190,20 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   picture.memory = {from,
                     {to.x, has_heap ? split : last_foot},
                     std::max(1.0, static_cast<double>(std::max(own_most, options.most_beside)) * 1.1)};
+  // Zoomed in on little, it ends at half, a quarter, ... of that: a scale that stays while the picture is moved.
+  const bool is_part = picture.end - picture.begin < static_cast<double>(whole.whole.length());
+  if (is_part && is_alone && !fits_y && options.most_beside == 0) {
+    std::uint64_t seen_most = 0;
+    for (const TimelineColumn& pixel : picture.pixels) seen_most = std::max(seen_most, pixel.in_use.most);
+    while (seen_most > 0 && static_cast<double>(seen_most) * 1.1 < picture.memory.most / 2) picture.memory.most /= 2;
+  }
   if (options.y_range) {
     picture.memory.least = options.y_range->least;
     picture.memory.most = options.y_range->most;
   } else if (fits_y && is_alone && options.most_beside == 0) {
     fit_foot(picture);
   }
-  if (!is_alone) add_devices(picture, options, gap, look.px(24));
+  if (!is_alone) add_devices(picture, options, look.px(3), look.px(14));
   if (has_fits)
     picture.fits =
         Lane{{from.x, split + gap},

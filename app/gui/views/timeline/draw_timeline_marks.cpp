@@ -18,7 +18,12 @@ constexpr float snap_px = 4;
 struct LabelRow {
   float y = 0;
   std::vector<std::pair<float, float>> taken{};  // From left to right edge.
+  std::vector<MarkLabel> labels{};
 
+  void take(float from, float to, std::optional<std::uint64_t> position = {}, std::string tip = {}) {
+    taken.emplace_back(from, to);
+    labels.push_back({{from, y}, {to, y + ImGui::GetTextLineHeight()}, position, std::move(tip)});
+  }
   bool has_room(float from, float to) const {
     return std::none_of(taken.begin(), taken.end(),
                         [&](const auto& one) { return from < one.second && to > one.first; });
@@ -27,14 +32,40 @@ struct LabelRow {
 
 // A flag with text, since state is never shown by colour alone. Right of x, or left of it where there is no room.
 void draw_flag(ImDrawList& draw, const Look& look, const TimelinePicture& picture, float x, LabelRow& row,
-               std::string words, Role role) {
+               std::string words, Role role, std::optional<std::uint64_t> position = {}) {
+  const std::string tip = words;
   const float margin = look.px(8);
   words = shortened(words, std::max(x - picture.left, picture.right() - x) - margin);
   const ImVec2 size = ImGui::CalcTextSize(words.c_str());
   const float left = x + size.x + margin > picture.right() ? x - size.x - margin : x;
   draw.AddRectFilled({left, row.y}, {left + size.x + margin, row.y + size.y}, look.role(role), look.px(2));
   draw.AddText({left + margin / 2, row.y}, look.color(text_on(look.rgb(role))), words.c_str());
-  row.taken.emplace_back(left, left + size.x + margin);
+  row.take(left, left + size.x + margin, position, position ? tip + "\nClick to go there" : "");
+}
+
+// Above the lanes, between the ends of the selection, and on no other label.
+void draw_range_label(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const RangeLabel& range,
+                      LabelRow& row) {
+  const float from = picture.x_of_axis(static_cast<double>(range.span.begin)),
+              to = picture.x_of_axis(static_cast<double>(range.span.end));
+  if (range.span.empty() || to < picture.left || from > picture.right()) return;
+  const float left = std::max(from, picture.left), right = std::max(left + 1, std::min(to, picture.right()));
+  const float foot = row.y + ImGui::GetTextLineHeight() + look.px(1);
+  draw.AddLine({left, foot}, {right, foot}, look.role(Role::text), look.px(1));
+  for (const float end : {left, right})
+    draw.AddLine({end, foot}, {end, picture.top}, look.role(Role::text), look.px(1));
+  const float width = ImGui::CalcTextSize(range.words.c_str()).x, margin = look.px(6), last = picture.right() - width;
+  const float middle = std::clamp((left + right - width) / 2, picture.left, std::max(picture.left, last));
+  float at = middle;
+  for (float away = 0; away < static_cast<float>(picture.width); away += margin)
+    for (const float one : {middle - away, middle + away})
+      if (one >= picture.left && one <= last && row.has_room(one - margin, one + width + margin)) {
+        at = one;
+        away = static_cast<float>(picture.width);
+        break;
+      }
+  draw.AddText({at, row.y}, look.role(Role::text), range.words.c_str());
+  row.take(at, at + width);
 }
 
 void draw_peak(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const TimelineMark& peak,
@@ -53,7 +84,7 @@ void draw_peak(ImDrawList& draw, const Look& look, const TimelinePicture& pictur
   while (left > picture.left && !row.has_room(left, left + width)) left -= width / 2;
   if (left < picture.left) return;
   draw.AddText({left, row.y}, look.role(Role::text), words.c_str());
-  row.taken.emplace_back(left, left + width);
+  row.take(left, left + width, peak.position, "The most that was in use\nClick to go there");
 }
 
 // Failures that are close to each other share a flag, since their texts would overlap.
@@ -75,7 +106,7 @@ void draw_failure_flags(ImDrawList& draw, const Look& look, const TimelinePictur
               group.count == 1 ? std::string(icon::warning) + " requested " + requested
                                : std::string(icon::warning) + " " + text_from_count(group.count) +
                                      " failures, requested up to " + requested,
-              Role::failure);
+              Role::failure, group.position);
   }
 }
 
@@ -113,7 +144,7 @@ std::vector<FailureColumn> failure_columns(const TimelinePicture& picture, const
   for (const TimelineMark& failure : failures) {
     const float x = std::floor(picture.x_of(failure.at));
     if (x < picture.left || x > picture.right()) continue;
-    if (columns.empty() || columns.back().x != x) columns.push_back({x, 0, 0});
+    if (columns.empty() || columns.back().x != x) columns.push_back({x, 0, 0, failure.position});
     ++columns.back().count;
     columns.back().bytes = std::max(columns.back().bytes, failure.bytes);
   }
@@ -151,10 +182,13 @@ float label_height(const Look& look) {
   return ImGui::GetTextLineHeight() + look.px(12);
 }
 
-void draw_marks(ImDrawList& draw, const Look& look, const TimelinePicture& picture) {
+std::vector<MarkLabel> draw_marks(ImDrawList& draw, const Look& look, const TimelinePicture& picture,
+                                  const RangeLabel& range) {
   LabelRow row{picture.top - label_height(look)};
   draw_failures(draw, look, picture, row);
+  if (picture.has_labels) draw_range_label(draw, look, picture, range, row);
   if (picture.source.peak) draw_peak(draw, look, picture, *picture.source.peak, row);
+  return std::move(row.labels);
 }
 
 void draw_selected_range(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double from, double to) {
@@ -166,23 +200,6 @@ void draw_selected_range(ImDrawList& draw, const Look& look, const TimelinePictu
   draw.AddRectFilled({right, picture.top}, {picture.right(), picture.bottom}, look.role(Role::panel, 0.55F));
   draw.AddLine({left, picture.top}, {left, picture.bottom}, look.role(Role::text), look.px(1));
   draw.AddLine({right, picture.top}, {right, picture.bottom}, look.role(Role::text), look.px(1));
-}
-
-void draw_range_length(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const TimelineSpan& range,
-                       const std::string& words) {
-  const float from = picture.x_of_axis(static_cast<double>(range.begin)),
-              to = picture.x_of_axis(static_cast<double>(range.end));
-  if (to < picture.left || from > picture.right()) return;
-  const float left = std::max(from, picture.left), right = std::max(left + 1, std::min(to, picture.right()));
-  const ImVec2 size = ImGui::CalcTextSize(words.c_str());
-  const float margin = look.px(6), y = picture.bottom + look.px(4), middle = std::floor(y + size.y / 2);
-  draw.AddRectFilled({left, picture.bottom}, {right, y + size.y}, look.role(Role::panel));
-  for (const float end : {left, right})
-    draw.AddLine({end, picture.bottom}, {end, y + size.y}, look.role(Role::text), look.px(1));
-  draw.AddLine({left, middle}, {right, middle}, look.role(Role::text), look.px(1));
-  const float at = std::clamp((left + right - size.x) / 2, picture.left, picture.right() - size.x);
-  draw.AddRectFilled({at - margin, picture.bottom + 1}, {at + size.x + margin, y + size.y}, look.role(Role::panel));
-  draw.AddText({at, y}, look.role(Role::text), words.c_str());
 }
 
 void draw_moment_line(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double at, float scrubber) {

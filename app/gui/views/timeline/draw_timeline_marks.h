@@ -9,6 +9,7 @@ namespace hbmscope::gui {
 struct FailureColumn {
   float x = 0;
   std::uint64_t count = 0, bytes = 0;  // Bytes of the largest request.
+  std::uint64_t position = 0;          // Of the first.
 };
 // Visible failures, from left to right.
 std::vector<FailureColumn> failure_columns(const TimelinePicture& picture, const std::vector<TimelineMark>& failures);
@@ -19,13 +20,21 @@ void draw_time_axis(ImDrawList& draw, const AppState& state, const TimelinePictu
                     const TimelineColumns& whole, float y);
 // The height of the labels above the lanes, with the handle of the time between them.
 float label_height(const Look& look);
-void draw_marks(ImDrawList& draw, const Look& look, const TimelinePicture& picture);
+// What stands above the lanes: failures, the peak, how long the selected range is.
+struct MarkLabel {
+  ImVec2 from, to;
+  std::optional<std::uint64_t> position;  // Where a click leads.
+  std::string tip;
+};
+struct RangeLabel {
+  TimelineSpan span;  // Empty: nothing is selected.
+  std::string words;
+};
+std::vector<MarkLabel> draw_marks(ImDrawList& draw, const Look& look, const TimelinePicture& picture,
+                                  const RangeLabel& range);
 // `from`, `to`: on the axis.
 void draw_selected_range(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double from, double to);
 // With a handle in the scrubber, a band of height `scrubber` above the lanes.
-// How long the selected range is, between its ends on the axis.
-void draw_range_length(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const TimelineSpan& range,
-                       const std::string& words);
 void draw_moment_line(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double at, float scrubber);
 
 // The pinned time: dashed, with a flag.
