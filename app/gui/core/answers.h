@@ -107,8 +107,12 @@ struct RangeAnswer {
   Moment from, to;
   std::vector<std::int64_t> from_ns, to_ns;  // Per stream: what its state shows.
   RangeSummary summary;
-  HeapKey heap;                         // The shown one. Empty: there is none.
-  std::uint64_t most = 0, most_at = 0;  // The most that it had in use in the range, and the position of that.
+  // The most that a heap had in use in the range, and the position of that; as the summary's heaps.
+  struct Most {
+    std::uint64_t bytes = 0, position = 0;
+  };
+  std::vector<Most> most;
+  std::optional<std::size_t> shown;  // The index of the shown heap among them.
 };
 
 // Free memory at the selected time.

@@ -253,18 +253,19 @@ void ask_range(Answering& asking) {
                for (const StreamState& one : from) answer->from_ns.push_back(one.time_ns());
                for (const StreamState& one : to) answer->to_ns.push_back(one.time_ns());
                answer->summary = std::move(*summary);
-               if (!heap.empty()) {
-                 const Stream& stream = trace->streams[heap.stream];
+               for (const HeapRow& row : answer->summary.heaps_after) {
+                 const HeapKey one{static_cast<std::uint32_t>(row.stream), row.heap};
+                 const Stream& stream = trace->streams[one.stream];
                  const auto axis_at = [&](const Moment& moment, const std::vector<StreamState>& states) {
-                   return axis_of(stream, moment.positions[heap.stream], states[heap.stream].time_ns());
+                   return axis_of(stream, moment.positions[one.stream], states[one.stream].time_ns());
                  };
                  const TimelineSpan span{axis_at(answer->from, from), axis_at(answer->to, to) + 1};
-                 const auto columns =
-                     compute_timeline_columns(stream, heap, span, 1, TimelineEffort::exact, work.cancelled);
+                 // That of the shown heap is exact; the others take no pass each.
+                 const TimelineEffort effort = one == heap ? TimelineEffort::exact : TimelineEffort::at_once;
+                 const auto columns = compute_timeline_columns(stream, one, span, 1, effort, work.cancelled);
                  if (!columns) return Failure(cancelled_error());
-                 answer->heap = heap;
-                 answer->most = columns->columns.front().in_use.most;
-                 answer->most_at = columns->columns.front().most_position;
+                 if (one == heap) answer->shown = answer->most.size();
+                 answer->most.push_back({columns->columns.front().in_use.most, columns->columns.front().most_position});
                }
                const std::size_t bytes = 4096 + answer->summary.stacks.size() * sizeof(RangeStackRow) +
                                          answer->summary.user_code.size() * (sizeof(RangeOwnRow) + 64);

@@ -146,7 +146,19 @@ def _compute(op, args, kwargs):
     kwargs = {name: _all_on_cpu(value) for name, value in kwargs.items() if name not in ("generator", "pin_memory")}
     if any(argument.name == "generator" for argument in op._schema.arguments):
         kwargs["generator"] = _generator
-    return op(*_all_on_cpu(list(args)), **kwargs)
+    args = _all_on_cpu(list(args))
+    try:
+        return op(*args, **kwargs)
+    except NotImplementedError:  # The CPU's kernel is for other types.
+        if op._schema.is_mutable:
+            raise
+        return op(*_as_doubles(args), **kwargs)
+
+
+def _as_doubles(value):
+    if isinstance(value, torch.Tensor):
+        return value.double()
+    return [_as_doubles(one) for one in value] if isinstance(value, list) else value
 
 
 def _give(result, computed, state):
@@ -206,9 +218,9 @@ def _guess(name, op, args, kwargs, result):
             return torch.full(result.shape, name in ("eq", "le", "ge")), KNOWN
         if isinstance(other, float) and math.isinf(other) and first.is_floating_point():
             return torch.full(result.shape, name == "ne" or (name in ("lt", "le")) == (other > 0) and name != "eq"), KNOWN
-        if name in ("eq", "ne"):
+        if name in ("eq", "ne") and first.is_floating_point():
             return torch.full(result.shape, name == "ne"), ASSUMED
-        return torch.rand(result.shape, generator=_generator) < 0.5, ASSUMED
+        return None
     if name in ("isnan", "isinf"):
         return torch.zeros(result.shape, dtype=torch.bool), KNOWN  # Of floats that nothing has computed.
     if name in ("any", "all"):
@@ -314,6 +326,8 @@ def _read(name, op, keys, args, kwargs):
         return _compute(op, args, kwargs)
     if name == "_local_scalar_dense" and tensors[0].is_floating_point():
         return _plausible_floats((), tensors[0].dtype).item()
+    if name == "_local_scalar_dense" and tensors[0].dtype == torch.bool:
+        return bool(torch.rand((), generator=_generator) < 0.5)
     return result
 
 
@@ -437,6 +451,8 @@ def _install(module):
                 continue
             if has_kernel(full, "BackendSelect") or has_kernel(full, "CompositeImplicitAutograd"):
                 continue  # Made of others.
+            if full.startswith("aten::pow.Tensor_Tensor"):
+                continue  # A number on the device can't be shown to a Python kernel.
             op = getattr(getattr(torch.ops.aten, name), overload or "default")
             _library.impl(full, _make(name, op), "BackendSelect", with_keyset=True)
     except Exception as error:  # An old release: all values stay as they are.

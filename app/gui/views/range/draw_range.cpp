@@ -73,10 +73,12 @@ void draw_totals(const RangeAnswer& answer, CommandQueue& commands) {
   draw_sum("of them older", summary.freed_older, "Released in the range, allocated before it");
   draw_sum("survived", summary.total.survived, "Allocated in the range and alive at its end: leak suspects");
   draw_survivors_button(answer, commands);
-  if (!answer.heap.empty()) {
-    draw_sum("at most", text_from_bytes(answer.most), "in use", "Click to go there");
+  if (answer.shown) {
+    const HeapRow& heap = summary.heaps_after[*answer.shown];
+    const RangeAnswer::Most& most = answer.most[*answer.shown];
+    draw_sum("at most", text_from_bytes(most.bytes), "in " + heap.name, "Click to go there");
     if (ImGui::IsItemClicked())
-      commands.push(command::set_moment, MomentName(*answer.trace, answer.heap.stream, answer.most_at));
+      commands.push(command::set_moment, MomentName(*answer.trace, heap.stream, most.position));
   }
   const std::int64_t other = summary.other_delta_bytes;
   draw_sum("in use", delta_text_from_bytes(summary.in_use_delta_bytes),
@@ -93,20 +95,22 @@ bool has_changed(const HeapRow& before, const HeapRow& after) {
 }
 
 // Heaps that differ between the start and the end of the range.
-void draw_heaps(const Look& look, const RangeSummary& summary) {
+void draw_heaps(const Look& look, const RangeAnswer& answer) {
+  const RangeSummary& summary = answer.summary;
   const auto differs = [](const HeapRow& before, const HeapRow& after) { return has_changed(before, after); };
   if (std::equal(summary.heaps_before.begin(), summary.heaps_before.end(), summary.heaps_after.begin(),
                  summary.heaps_after.end(), std::not_fn(differs)))
     return;
-  if (!ImGui::BeginTable("heaps", 5, ImGuiTableFlags_RowBg)) return;
+  if (!ImGui::BeginTable("heaps", 6, ImGuiTableFlags_RowBg)) return;
   constexpr ImGuiTableColumnFlags pair_of = ImGuiTableColumnFlags_WidthStretch;
   constexpr ColumnSetup columns[] = {{"Heap", 150},
                                      {"In use, before → after", 150, 0, pair_of},
+                                     {"At most", 70, 4, pair_of},
                                      {"Pool size", 140, 3, pair_of},
                                      {"Largest free", 140, 1, pair_of},
                                      {"Fragmentation", 120, 2, pair_of}};
   set_up_table_columns(look, columns);
-  table_headers(1, 5);
+  table_headers(1, 6);
   for (std::size_t i = 0; i < summary.heaps_after.size(); ++i) {
     const HeapRow &before = summary.heaps_before[i], &after = summary.heaps_after[i];
     if (!has_changed(before, after)) continue;
@@ -119,6 +123,8 @@ void draw_heaps(const Look& look, const RangeSummary& summary) {
       right_text(a + " → " + b);
     };
     pair(text_from_known_bytes(before.in_use_bytes), text_from_known_bytes(after.in_use_bytes));
+    ImGui::TableNextColumn();
+    right_text(text_from_bytes(answer.most[i].bytes));
     pair(text_from_known_bytes(before.pool_bytes), text_from_known_bytes(after.pool_bytes));
     pair(text_from_known_bytes(before.largest_free_bytes), text_from_known_bytes(after.largest_free_bytes));
     pair(text_from_known_share(before.external_fragmentation), text_from_known_share(after.external_fragmentation));
@@ -152,7 +158,7 @@ void draw_range(const AppState& state, RangeViewState& view, CommandQueue& comma
   tooltip(sentence);
   draw_copy_menu(ViewKind::range, commands);
   draw_totals(*answer, commands);
-  draw_heaps(look, answer->summary);
+  draw_heaps(look, *answer);
   renew_table(view, answer, sentence);
   TableRequest request{.id = view.by_stack ? "stacks" : "code", .find = state.position().find};
   TableState& rows = view.by_stack ? view.stack_rows : view.code_rows;

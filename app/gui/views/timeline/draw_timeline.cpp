@@ -160,6 +160,7 @@ RangeLabel range_label(const TimelineFrame& frame) {
   };
   label.words +=
       ", " + delta_text_from_bytes(in_use(answer->summary.heaps_after) - in_use(answer->summary.heaps_before));
+  if (!frame.picture.devices.empty()) label.words += " on " + name_of_device(frame.state, frame.whole.heap);
   return label;
 }
 
@@ -323,7 +324,7 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
   if (has_legend) {
     ImGui::SetCursorScreenPos(legend);
     lit = draw_timeline_legend(state, look, picture, frame.bands(), frame.overlay,
-                               words_behind_legend(picture, view.fits_y, has_strip), commands);
+                               words_behind_legend(picture, view.fits_y && !overlay, has_strip), commands);
   }
   ImGui::SetCursorScreenPos({from.x, from.y - scrubber});
   ImGui::InvisibleButton("scrubber", {static_cast<float>(width), scrubber});

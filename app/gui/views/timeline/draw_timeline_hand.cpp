@@ -27,13 +27,6 @@ std::string share_text(const ShareBand& band) {
   return least == most ? most : least + " to " + most;
 }
 
-std::string name_of_device(const AppState& state, HeapKey heap) {
-  const auto& known = state.answers().device_stacks.value;
-  for (const DeviceStack& one : known ? known->devices : std::vector<DeviceStack>())
-    if (one.heap == heap) return one.name;
-  return {};
-}
-
 std::optional<DeviceRow> device_under(const TimelineFrame& frame, float y) {
   for (const DeviceRow& row : device_rows(frame))
     if (row.lane.holds(y)) return row;
@@ -236,18 +229,19 @@ void select_step(const TimelineFrame& frame, float x) {
   const auto step = frame.steps->find_largest_growth(frame.picture.axis_of(left), frame.picture.axis_of(left + 1));
   if (!step) return;
   const std::vector<TraceStep>& steps = frame.steps->steps;
-  const TimeRange range{frame.moment_at(steps[*step].event), frame.moment_at(steps[*step + 1].event)};
   const TimelineSpan span = frame.steps->span_of(*step);
+  const TimeRange range{frame.moment_at(steps[*step].event, static_cast<double>(span.begin)),
+                        frame.moment_at(steps[*step + 1].event, static_cast<double>(span.end))};
   TimelineState& view = frame.view;
   view.selected = {static_cast<double>(span.begin), static_cast<double>(span.end), range, frame.state.source()->trace};
   frame.commands.push(command::set_range, range);
 }
 
 void select_range_marker(const TimelineFrame& frame, const TimelineMarker& marker) {
-  const TimeRange range{frame.moment_at(marker.position), frame.moment_at(marker.end_position)};
-  const double end = std::min(frame.whole.share_of_axis(frame.picture.source.axis_at(marker.end)), 1.0);
-  frame.view.selected = {frame.picture.source.axis_at(marker.begin), frame.whole.axis_at(end), range,
-                         frame.state.source()->trace};
+  const double begin = frame.picture.source.axis_at(marker.begin);
+  const double end = std::min(frame.picture.source.axis_at(marker.end), static_cast<double>(frame.whole.whole.end));
+  const TimeRange range{frame.moment_at(marker.position, begin), frame.moment_at(marker.end_position, end)};
+  frame.view.selected = {begin, end, range, frame.state.source()->trace};
   frame.commands.push(command::set_range, range);
 }
 
@@ -259,7 +253,9 @@ void zoom_y(const TimelineFrame& frame, double factor) {
   const Lane& lane = row ? row->lane : frame.picture.memory;
   if (!lane.holds(y)) return;
   const double at = lane.value_at(y);
-  const ByteRange range{std::max(0.0, at - (at - lane.least) / factor), at + (lane.most - at) / factor};
+  // Rows of devices keep their foot: others would be empty.
+  ByteRange range{std::max(0.0, at - (at - lane.least) / factor), at + (lane.most - at) / factor};
+  if (!frame.picture.devices.empty()) range = {0, lane.most / factor};
   if (range.most - range.least < least_range) return;
   const bool is_whole = range.least == 0 && range.most >= static_cast<double>(most_on_axis(frame.whole));
   frame.view.y_range = is_whole ? std::nullopt : std::optional(range);
@@ -320,6 +316,13 @@ void draw_menu(const TimelineFrame& frame) {
 }
 
 }  // namespace
+
+std::string name_of_device(const AppState& state, HeapKey heap) {
+  const auto& known = state.answers().device_stacks.value;
+  for (const DeviceStack& one : known ? known->devices : std::vector<DeviceStack>())
+    if (one.heap == heap) return one.name;
+  return {};
+}
 
 std::vector<DeviceRow> device_rows(const TimelineFrame& frame) {
   std::vector<DeviceRow> rows;

@@ -61,6 +61,7 @@ struct DeviceRow {
   const Lane& lane;
   const StackedBands& bands;  // May be unknown.
 };
+std::string name_of_device(const AppState& state, HeapKey heap);
 std::vector<DeviceRow> device_rows(const TimelineFrame& frame);
 // Shows the device in all views, at the time under the point.
 void show_device(const TimelineFrame& frame, const DeviceRow& row, float x);

@@ -370,9 +370,8 @@ void draw_lanes(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const T
   if (picture.fits) draw_caption(draw, look, *picture.fits, "largest free", {});
   if (picture.fragmentation) draw_caption(draw, look, *picture.fragmentation, "fragmentation", {});
   if (picture.growth)
-    draw_caption(
-        draw, look, *picture.growth, "step growth",
-        bars.empty() ? std::string() : "up to " + text_from_bytes(static_cast<std::uint64_t>(most_left)) + ", log");
+    draw_caption(draw, look, *picture.growth, "step growth",
+                 bars.empty() ? std::string() : text_from_bytes(static_cast<std::uint64_t>(most_left)) + ", log");
   for (std::size_t i = 0; i < picture.counters.size(); ++i) {
     draw_counter_words(draw, look, picture, source.counters[i], picture.counters[i]);
     // Next to a heap, counter lanes are too low for a scale.

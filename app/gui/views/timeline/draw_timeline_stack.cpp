@@ -66,8 +66,11 @@ void draw_bands(PixelCanvas& draw, const Look& look, const Lane& lane, const Sta
     const ImU32 full = look.color(color), dim = look.color(color, 0.3F);
     const auto band = [&](std::size_t x, std::size_t end, std::uint64_t foot, std::uint64_t bytes, ImU32 fill) {
       if (bytes == 0) return;
-      draw.AddRectFilled({lane.from.x + static_cast<float>(x), lane.y_of(static_cast<double>(foot + bytes))},
-                         {lane.from.x + static_cast<float>(end), lane.y_of(static_cast<double>(foot))}, fill);
+      const float to = lane.y_of(static_cast<double>(foot));
+      float from = lane.y_of(static_cast<double>(foot + bytes));
+      if (foot == 0 && lane.least == 0) from = std::min(from, to - 1);  // Little is not nothing.
+      draw.AddRectFilled({lane.from.x + static_cast<float>(x), from}, {lane.from.x + static_cast<float>(end), to},
+                         fill);
     };
     for (std::size_t x = 0; x < pixels.size();) {
       const std::uint64_t bytes = pixels[x].bytes[shade], bright = pixels[x].lit[shade], foot = below[x];
