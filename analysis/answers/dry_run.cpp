@@ -91,13 +91,18 @@ Table describe_reads(std::span<const ValueRead> reads) {
   Cells rows;
   for (const ValueRead& one : reads)
     rows.push_back({std::string(one.decides_size ? "size" : "value"), value_of(one.what), value_of(one.line), one.count,
-                    one.bytes_max});
+                    one.bytes_max, one.assumed ? Value(one.assumed->least) : Value(),
+                    one.assumed ? Value(one.assumed->most) : Value(),
+                    one.assumed ? Value(one.assumed->worst) : Value()});
   return {.key = "depends_on_values",
           .columns = {{.key = "kind"},
                       {.key = "what"},
                       {.key = "line"},
                       {.key = "count", .unit = Unit::count},
-                      {.key = "bytes_max", .unit = Unit::bytes}},
+                      {.key = "bytes_max", .unit = Unit::bytes},
+                      {.key = "assumed_least", .unit = Unit::count},
+                      {.key = "assumed_most", .unit = Unit::count},
+                      {.key = "at_worst", .unit = Unit::count}},
           .rows = std::move(rows),
           .audience = Audience::programs};
 }

@@ -164,8 +164,12 @@ void judge(DryRun& run, const DryRunFindings& found, const MemoryEvidence& evide
 void prove(DryRun& run, const device::AccountsReport& accounts, const std::vector<ProcessReport>& reports,
            const Trace* trace) {
   std::vector<TrainingReport> training;
-  for (const ProcessReport& report : reports) training.push_back(report.training);
-  run.proof = {value_reads_from(accounts.reads, trace), accounts.large_reads, training_from(training, trace)};
+  std::vector<AssumedSize> assumed;
+  for (const ProcessReport& report : reports) {
+    training.push_back(report.training);
+    assumed.insert(assumed.end(), report.assumed.begin(), report.assumed.end());
+  }
+  run.proof = {value_reads_from(accounts.reads, assumed, trace), accounts.large_reads, training_from(training, trace)};
 }
 
 }  // namespace

@@ -91,6 +91,18 @@ struct TpuRun {
 struct ValueRead : ReadPlace {
   std::uint64_t count = 0;
   std::uint64_t bytes_max = 0;  // In one read.
+  // What was assumed of the size, in elements: from the least to the most, and what it could be at worst.
+  struct Assumed {
+    std::uint64_t least = 0, most = 0, worst = 0;
+  };
+  std::optional<Assumed> assumed = {};
+};
+
+// What one process assumed of sizes that depend on values (allocator/emulated/cuda/python/hbmscope_values.py).
+struct AssumedSize {
+  std::string what, line;  // As in ReadPlace.
+  std::uint64_t times = 0;
+  ValueRead::Assumed assumed;
 };
 
 // What one process saw of training with PyTorch.
@@ -188,6 +200,7 @@ struct ProcessReport {
   bool has_ended_with_error = false;  // For processes of Python's multiprocessing, whose failure is not known.
   std::vector<FrameworkFigures> figures;
   TrainingReport training;
+  std::vector<AssumedSize> assumed;
 
   std::uint64_t refused_requests() const {
     std::uint64_t sum = 0;
@@ -249,8 +262,9 @@ std::vector<DryRunHolder> find_holders(const Source& at_peak);
 // "5.00 GiB by init_weights train.py:10, 256 MiB by ...": the largest three. One that holds less than a hundredth of
 // `total_bytes` is left out.
 std::string text_from_holders(std::span<const DryRunHolder> holders, std::uint64_t total_bytes);
-// `trace`: the run's recording. Null if there is none, and no line is known.
-std::vector<ValueRead> value_reads_from(std::span<const device::ValueReads> reads, const Trace* trace);
+// `trace`: the run's recording. Null if there is none, and no line is known but those of the assumed sizes.
+std::vector<ValueRead> value_reads_from(std::span<const device::ValueReads> reads, std::span<const AssumedSize> assumed,
+                                        const Trace* trace);
 Training training_from(std::span<const TrainingReport> reports, const Trace* trace);
 
 // Whole lines, for below the headline. Empty if there is nothing to say.

@@ -14,16 +14,25 @@ ValueRead find_read(const device::ValueReads& reads, const Trace* trace) {
   const std::string pid = std::to_string(reads.pid);
   for (const Stream& stream : trace->streams) {
     if (stream.definitions().job_fact("process") != pid) continue;
-    if (auto place = find_read_place(stream, reads.place)) return {std::move(*place), 0, 0};
+    if (auto place = find_read_place(stream, reads.place)) return {std::move(*place), 0, 0, {}};
   }
   return {};
 }
 
-// "nonzero by route moe.py:41 (12 times)"
+// "120 to 135 of at most 512"
+std::string text_from_assumed(const ValueRead::Assumed& size) {
+  std::string text = text_from_count(size.least);
+  if (size.most != size.least) text += " to " + text_from_count(size.most);
+  return text + " of at most " + text_from_count(size.worst);
+}
+
+// "nonzero by route moe.py:41 (12 times, assumed 120 to 135 of at most 512)"
 std::string text_from_read(const ValueRead& read) {
   std::string text = read.what.empty() && read.line.empty() ? "an unknown line" : read.what;
   if (!read.line.empty()) text += (text.empty() ? "" : " by ") + read.line;
-  return read.count > 1 ? fmt::format("{} ({} times)", text, text_from_count(read.count)) : text;
+  std::string more = read.count > 1 ? text_from_count(read.count) + " times" : "";
+  if (read.assumed) more += (more.empty() ? "assumed " : ", assumed ") + text_from_assumed(*read.assumed);
+  return more.empty() ? text : fmt::format("{} ({})", text, more);
 }
 
 std::string text_from_reads(std::span<const ValueRead> reads) {
@@ -56,7 +65,8 @@ std::string text_from_training(const DryRunProof& proof) {
 
 }  // namespace
 
-std::vector<ValueRead> value_reads_from(std::span<const device::ValueReads> reads, const Trace* trace) {
+std::vector<ValueRead> value_reads_from(std::span<const device::ValueReads> reads, std::span<const AssumedSize> assumed,
+                                        const Trace* trace) {
   std::vector<ValueRead> found;
   for (const device::ValueReads& one : reads) {
     ValueRead read = find_read(one, trace);
@@ -66,6 +76,16 @@ std::vector<ValueRead> value_reads_from(std::span<const device::ValueReads> read
     ValueRead& sum = same != found.end() ? *same : found.emplace_back(std::move(read));
     sum.count += one.count;
     sum.bytes_max = std::max(sum.bytes_max, one.bytes_max);
+  }
+  for (const AssumedSize& one : assumed) {
+    auto same = std::find_if(found.begin(), found.end(),
+                             [&](const ValueRead& other) { return other.what == one.what && other.line == one.line; });
+    if (same == found.end()) same = found.insert(found.end(), {{true, one.what, one.line}, one.times, 0, {}});
+    same->decides_size = true;
+    if (!same->assumed) same->assumed = one.assumed;
+    ValueRead::Assumed& size = *same->assumed;
+    size = {std::min(size.least, one.assumed.least), std::max(size.most, one.assumed.most),
+            std::max(size.worst, one.assumed.worst)};
   }
   std::stable_sort(found.begin(), found.end(), [](const ValueRead& a, const ValueRead& b) {
     return a.decides_size != b.decides_size ? a.decides_size : a.count > b.count;

@@ -31,16 +31,19 @@ bool is_sizing(std::string_view operation) {
 
 // Names that say more to a reader; of copies, the ways into them.
 constexpr std::pair<std::string_view, std::string_view> torch_names[] = {
-    {"unique2", "unique"},       {"nonzero_numpy", "nonzero"}, {"is_nonzero", "bool"}, {"to", "copy"},
-    {"to_dtype_layout", "copy"}, {"to_device", "copy"},        {"to_copy", "copy"},    {"copy_", "copy"}};
+    {"local_scalar_dense", "item"}, {"unique2", "unique"}, {"nonzero_numpy", "nonzero"},
+    {"is_nonzero", "bool"},         {"to", "copy"},        {"to_dtype_layout", "copy"},
+    {"to_device", "copy"},          {"to_copy", "copy"},   {"copy_", "copy"}};
 
 // "at::_ops::_unique2::call(at::Tensor const&, ...)" -> "unique", "at::_ops::index_Tensor::call(...)" -> "index",
 // without the name of the overload. Empty if it is no operation of PyTorch.
-std::string_view torch_operation(std::string_view function) {
-  constexpr std::string_view before = "at::_ops::";
+// A dry run's own kernel has the operation's name (allocator/emulated/cuda/python/hbmscope_values.py).
+std::string_view torch_operation(std::string_view function, std::string_view file) {
+  constexpr std::string_view before = "at::_ops::", values = "<frozen hbmscope_values>";
   const std::size_t begin = function.find(before);
-  if (begin == std::string_view::npos) return {};
-  function.remove_prefix(begin + before.size());
+  const bool is_of_values = file == values;
+  if (begin == std::string_view::npos && !is_of_values) return {};
+  if (begin != std::string_view::npos) function.remove_prefix(begin + before.size());
   function.remove_prefix(std::min(function.find_first_not_of('_'), function.size()));
   function = function.substr(0, function.find("::"));
   const std::size_t overload = function.find_first_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
@@ -79,7 +82,8 @@ ReadPlace place_from_stack(const Definitions& definitions, std::uint32_t stack) 
     const TraceFrame frame = definitions.frame(at.frame);
     if (own.frame && frame == *own.frame) break;
     const std::string_view function = definitions.text(frame.function);
-    if (const std::string_view operation = torch_operation(function); !operation.empty()) {
+    if (const std::string_view operation = torch_operation(function, definitions.text(frame.file));
+        !operation.empty()) {
       of_torch = operation;
       read.decides_size |= is_sizing(operation);
     } else if (is_of_python(definitions.text(frame.file))) {

@@ -11,17 +11,18 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-# Program -> reads as (kind, operation, times), optimizer steps, doubts.
+# Program -> reads as (kind, operation, times), optimizer steps, doubts. What can be known is known: PyTorch's flags, counts and masks.
 EXPECTED = {
     "torch": {
         "gpt": ([("value", "item", 10)], 10, ["values"]),
         "experts": ([("size", "nonzero", 12)], 3, ["sizes"]),
-        "stops_early": ([("value", "item", 1)], 0, ["values", "training"]),
-        "generates": ([("value", "bool", 20)], 0, ["values"]),
+        "stops_early": ([("value", "item", 100)], 100, ["values"]),
+        "generates": ([("value", "item", 20)], 0, ["values"]),
         "resets": ([], 0, []),
-        "scales": ([("value", "item", 3)], 3, ["values"]),
+        "scales": ([], 3, []),
         "infers": ([], 0, []),
-        "never_trains": ([("value", "item", 1)], 0, ["values", "training"]),
+        "trains_by_flag": ([], 1, []),
+        "overwrites": ([("value", "item", 1)], 0, ["values"]),
     },
     "jax": {
         "trains": ([("value", "float", 6)], None, ["values"]),
@@ -30,6 +31,24 @@ EXPECTED = {
     },
 }
 GIB = 1 << 30
+# Their requests are the same without values, in order, size and address.
+SAME = ("gpt", "resets", "infers")
+
+
+def run(hbmscope, python, options, *words):
+    with tempfile.TemporaryDirectory() as folder:
+        command = [hbmscope, "run", "--no-flight", "--no-window", "--record", f"{folder}/values.hbm", "--emulate", "h100", *options, "--", python, HERE / "values_torch.py", *words]
+        done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return [line for line in done.stdout.splitlines() if line.startswith("requests ")]
+
+
+def check_values(hbmscope, python):
+    run(hbmscope, python, [], "values")
+    for program in SAME:
+        [known], [zeros] = (run(hbmscope, python, how, "requests", program) for how in ([], ["--values", "zeros"]))
+        print(program, known)
+        assert known == zeros, (program, known, zeros)
 
 
 def line_of(source, sign):
@@ -58,7 +77,12 @@ def main():
             # Where nothing is reset, what was recorded is the framework's own statistic, to the byte.
             for words in [line.split() for line in done.stderr.splitlines() if line.startswith("pool ")]:
                 assert [use["peak_in_use_bytes"], use["peak_pool_bytes"]][: len(words) - 1] == [int(word) for word in words[1:]], (use, words)
+            for read in verdict["depends_on_values"]:
+                if read["what"] == "nonzero":
+                    assert 0 < read["assumed_least"] <= read["assumed_most"] < read["at_worst"] == 512, read
             assert program != "resets" or (use["peak_in_use_bytes"], use["peak_pool_bytes"]) == (GIB, GIB), use
+    if framework == "torch":
+        check_values(hbmscope, python)
 
 
 if __name__ == "__main__":

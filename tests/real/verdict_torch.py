@@ -113,13 +113,23 @@ def infers():
         model(torch.randint(0, VOCABULARY, (TOKENS,)).cuda()).cpu()
 
 
-def never_trains():
+def trains_by_flag():
     """As a trainer that reads on the device whether it shall train."""
     model = model_of(Block())
-    torch.optim.AdamW(model.parameters())
+    optimizer = torch.optim.AdamW(model.parameters())
     flags = torch.tensor([1, 1, 0], device="cuda")
-    if flags[0].item():  # item of never_trains
+    if flags[0].item():
         loss_of(model).backward()
+        optimizer.step()
+    if flags[2].item():
+        torch.empty(1 << 36, device="cuda")
+
+
+def overwrites():
+    """What a large operation has written over a known value is unknown."""
+    count = torch.ones(1, device="cuda")
+    count += torch.randn(4096, 4096, device="cuda").sum()
+    print(count.item())  # item of overwrites
 
 
 if __name__ == "__main__":

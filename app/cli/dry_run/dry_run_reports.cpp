@@ -76,6 +76,12 @@ std::vector<ProcessReport> read_reports(const std::string& folder) {
                                 bytes_at(figures, "refused_requests").value_or(0)});
     if (const auto training = node.find("training"); training != node.end() && training->is_object())
       report.training = {flag_at(*training, "has_optimizer"), bytes_at(*training, "steps")};
+    for (const PlainJson& size : objects_at(node, "assumed"))
+      report.assumed.push_back({printable(text_at(size, "operation")),
+                                printable(text_at(size, "line")),
+                                bytes_at(size, "times").value_or(0),
+                                {bytes_at(size, "least").value_or(0), bytes_at(size, "most").value_or(0),
+                                 bytes_at(size, "worst").value_or(0)}});
     reports.push_back(std::move(report));
   }
   std::sort(reports.begin(), reports.end(),

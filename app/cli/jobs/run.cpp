@@ -20,22 +20,22 @@
 #include "analysis/write/recording.h"
 #include "app/cli/answer_text.h"
 #include "app/cli/cli.h"
-#include "app/cli/jobs/display.h"
 #include "app/cli/dry_run/dry_run.h"
 #include "app/cli/dry_run/emulated_program.h"
-#include "app/cli/remote/far_job.h"
-#include "app/cli/remote/far_start.h"
-#include "app/cli/gate.h"
-#include "app/cli/load.h"
-#include "app/cli/jobs/observed_job.h"
-#include "app/cli/options.h"
-#include "app/cli/export/output_file.h"
 #include "app/cli/dry_run/sweep.h"
-#include "app/cli/temporary_folder.h"
-#include "app/cli/terminal.h"
 #include "app/cli/dry_run/tpu_program.h"
 #include "app/cli/dry_run/tpu_progress.h"
+#include "app/cli/export/output_file.h"
+#include "app/cli/gate.h"
+#include "app/cli/jobs/display.h"
+#include "app/cli/jobs/observed_job.h"
 #include "app/cli/jobs/window_process.h"
+#include "app/cli/load.h"
+#include "app/cli/options.h"
+#include "app/cli/remote/far_job.h"
+#include "app/cli/remote/far_start.h"
+#include "app/cli/temporary_folder.h"
+#include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -120,6 +120,7 @@ Result<DryRunJob> prepare_dry_run(const RunOptions& options) {
   std::optional<TpuRun> tpu;
   auto program = prepare(options, *machine, (*reports)->path(), tpu);
   if (!program) return Failure(program.error());
+  if (!options.values.empty()) program->variables.emplace_back("HBMSCOPE_VALUES", options.values);
   if (!device::Accounts::create((*reports)->path() + "/" + device::accounts_file_name))
     return Failure(refusal("there is no room for temporary files in " + printable((*reports)->path()),
                            "Set TMPDIR to a folder with free space."));

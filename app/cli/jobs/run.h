@@ -24,6 +24,7 @@ struct RunOptions {
   bool is_quick = false;               // TPUs: compile at a lower level of optimisation.
   std::uint32_t runs_ahead = 0;        // TPUs: how many executions are in flight.
   std::string device_bytes;            // Their memory, "40GiB". Empty means as the catalogue says.
+  std::string values;                  // What unknown values are like: "worst" or "zeros". Empty means plausible.
   bool json = false;                   // The verdict of a dry run.
   std::size_t brief = 0;               // So many characters of it at most. 0 means all of it.
   GateOptions gate;                    // Checked after a dry run that ended well. Empty means no condition.

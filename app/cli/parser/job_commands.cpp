@@ -89,6 +89,14 @@ void add_emulation_options(CLI::App& command, RunOptions& options) {
       ->needs(emulate)
       ->group(group);
   command
+      .add_option("--values", options.values,
+                  "What values are like that only kernels would know. Default: an index is any index, a loss falls "
+                  "slowly. worst: all tokens go to the first experts; zeros: all are 0, also those that could be known")
+      ->type_name("KIND")
+      ->check(CLI::IsMember({"worst", "zeros"}))
+      ->needs(emulate)
+      ->group(group);
+  command
       .add_flag("--quick", options.is_quick,
                 "TPUs: compile at a lower level of optimization, which is several times faster; the verdict says so")
       ->needs(emulate)

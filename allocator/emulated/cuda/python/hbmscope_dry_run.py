@@ -214,6 +214,11 @@ def _write():
     except Exception as error:
         report["problems"].append(f"failure: {error}")
     try:
+        values = sys.modules.get("hbmscope_values")
+        report["assumed"] = values.assumptions() if values else []
+    except Exception as error:
+        report["problems"].append(f"values: {error}")
+    try:
         report["training"] = _training()
     except Exception as error:
         report["problems"].append(f"training: {error}")

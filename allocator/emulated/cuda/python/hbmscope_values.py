@@ -21,6 +21,7 @@ import math
 import os
 import sys
 import threading
+import types
 
 UNKNOWN, ASSUMED, KNOWN = 0, 1, 2
 
@@ -36,11 +37,11 @@ logical_not_ logical_xor bitwise_and bitwise_and_ bitwise_or bitwise_or_ bitwise
 bitwise_left_shift bitwise_right_shift isnan isinf isin masked_fill masked_fill_ fill_ zero_ copy_ cumsum cumsum_ cumprod sum prod mean amax
 amin max min any all argmax argmin sort topk cat index_select gather scatter scatter_ scatter_add scatter_add_ index index_put_
 _index_put_impl_ index_fill_ index_add_ index_copy_ flip roll tril triu tril_ triu_ arange linspace eye tril_indices triu_indices bincount histc
-searchsorted bucketize scatter_reduce lerp addcmul addcdiv masked_scatter_ masked_scatter masked_select
-repeat_interleave
+searchsorted bucketize scatter_reduce lerp addcmul addcdiv masked_scatter_ masked_scatter masked_select repeat_interleave
+std var linalg_vector_norm _softmax _log_softmax nan_to_num atan2 erf cummax cummin logsumexp renorm masked_fill masked_fill_
 """.split()
 # As large as the values say.
-SIZED = ("nonzero", "_unique2", "unique_dim", "unique_consecutive")
+SIZED = ("nonzero", "_unique", "_unique2", "unique_dim", "unique_consecutive")
 # Drawn: whatever depends on them is assumed.
 DRAWN = ("random_", "bernoulli_", "bernoulli", "randperm", "multinomial")
 # They return a value to the program.
@@ -58,6 +59,7 @@ _set_values = None
 
 class _Thread(threading.local):
     is_computing = False  # In here: on the CPU.
+    operation = None  # The outermost one that runs: `index` asks for `nonzero`.
     how = (0, 0)  # As the driver knows it.
 
 
@@ -220,6 +222,8 @@ def _guess(name, op, args, kwargs, result):
             return torch.full(result.shape, name == "ne" or (name in ("lt", "le")) == (other > 0) and name != "eq"), KNOWN
         if name in ("eq", "ne") and first.is_floating_point():
             return torch.full(result.shape, name == "ne"), ASSUMED
+        if result.dim() == 0 and name in ("lt", "le", "gt", "ge") and not isinstance(other, torch.Tensor) and other == 0:
+            return torch.full((), name in ("gt", "ge")), ASSUMED  # A deviation, a norm, a count.
         return None
     if name in ("isnan", "isinf"):
         return torch.zeros(result.shape, dtype=torch.bool), KNOWN  # Of floats that nothing has computed.
@@ -273,14 +277,15 @@ def _line_of_user():
     frame = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
-        if file != __file__ and "-packages" not in file and not file.startswith(("<", sys.base_prefix + "/lib")):
-            return f"{frame.f_code.co_name} {os.path.basename(file)}:{frame.f_lineno}"
+        if "-packages" not in file and not file.startswith(("<", sys.base_prefix + "/lib")):
+            return f"{getattr(frame.f_code, 'co_qualname', frame.f_code.co_name)} {os.path.basename(file)}:{frame.f_lineno}"
         frame = frame.f_back
     return ""
 
 
-def _note_size(name, size, most):
-    known = _assumed.setdefault((name.strip("_").replace("unique2", "unique"), _line_of_user()), [0, size, size, most])
+def _note_size(size, most):
+    name = _thread.operation.strip("_").replace("unique2", "unique")
+    known = _assumed.setdefault((name, _line_of_user()), [0, size, size, most])
     known[0] += 1
     known[1:] = min(known[1], size), max(known[2], size), max(known[3], most)
 
@@ -290,7 +295,7 @@ def assumptions():
     return [{"operation": operation, "line": line, "times": times, "least": least, "most": most, "worst": worst} for (operation, line), (times, least, most, worst) in _assumed.items()]
 
 
-def _run_sized(name, op, keys, args, kwargs):
+def _run_sized(op, keys, args, kwargs):
     tensor = args[0]
     if not tensor.is_cuda or tensor.numel() == 0:
         return op.redispatch(keys, *args, **kwargs)
@@ -301,7 +306,7 @@ def _run_sized(name, op, keys, args, kwargs):
     else:
         state, computed, count = UNKNOWN, None, max(1, tensor.numel() // (1 if _how == "worst" else 2))
     if state != KNOWN:
-        _note_size(name, count, tensor.numel())
+        _note_size(count, tensor.numel())
     _thread.is_computing = False
     try:
         with _Values(2 | (4 if state == KNOWN else 0), count):
@@ -386,7 +391,15 @@ def _as_tensors(op, places, args):
     return args
 
 
+def _isin_of_number(keys, element, elements, **kwargs):
+    """Made of an operation that would get a number on the device."""
+    kind = torch.int64 if isinstance(element, int) else torch.float64
+    return torch.ops.aten.isin.Tensor_Tensor(torch.scalar_tensor(element, dtype=kind, device=elements.device), elements, **kwargs)
+
+
 def _make(name, op):
+    if str(op) == "aten.isin.Scalar_Tensor":
+        return _isin_of_number
     is_sized, is_read, is_copy = name in SIZED, name in READ, name == "copy_"
     places = [at for at, argument in enumerate(op._schema.arguments) if str(argument.type) == "Tensor" and not argument.kwarg_only]
 
@@ -398,26 +411,32 @@ def _make(name, op):
                 break
         if _thread.is_computing:
             return op.redispatch(keys, *args, **kwargs)
-        if is_sized or is_read or (is_copy and args[0].is_cpu and args[1].is_cuda):
+        is_outermost = _thread.operation is None
+        if is_outermost:
+            _thread.operation = name
+        try:
+            if is_sized or is_read or (is_copy and args[0].is_cpu and args[1].is_cuda):
+                _thread.is_computing = True
+                if is_sized:
+                    return _run_sized(op, keys, args, kwargs)
+                return _read(name, op, keys, args, kwargs) if is_read else _copy_to_host(op, keys, args, kwargs)
+            result = op.redispatch(keys, *args, **kwargs)
             _thread.is_computing = True
             try:
-                if is_sized:
-                    return _run_sized(name, op, keys, args, kwargs)
-                return _read(name, op, keys, args, kwargs) if is_read else _copy_to_host(op, keys, args, kwargs)
-            finally:
-                _thread.is_computing = False
-        result = op.redispatch(keys, *args, **kwargs)
-        _thread.is_computing = True
-        try:
-            _follow(name, op, args, kwargs, result)
-            if len(_marks) > 20_000:
-                _forget_the_dead()
-        except Exception as error:  # The CPU can't do what the device can.
-            _note_trouble(name, error)
+                _follow(name, op, args, kwargs, result)
+                if len(_marks) > 20_000:
+                    _forget_the_dead()
+            except Exception as error:  # The CPU can't do what the device can.
+                _note_trouble(name, error)
+            return result
         finally:
             _thread.is_computing = False
-        return result
+            if is_outermost:
+                _thread.operation = None
 
+    # Stacks name the operation (analysis/query/read_place.cpp).
+    names = {"co_filename": "<frozen hbmscope_values>", "co_name": name, "co_qualname": name}
+    run.__code__ = run.__code__.replace(**{key: value for key, value in names.items() if hasattr(run.__code__, key)})
     return run
 
 
@@ -459,7 +478,15 @@ def _install(module):
         _note_trouble("start", error)
 
 
+def _without_file(code):
+    """Not code of the program, for whoever looks at a stack."""
+    inner = tuple(_without_file(one) if isinstance(one, types.CodeType) else one for one in code.co_consts)
+    return code.replace(co_filename="<frozen hbmscope>", co_consts=inner)
+
+
 if _how != "zeros":
     import hbmscope_imports
 
+    for _one in [one for one in globals().values() if isinstance(one, types.FunctionType)]:
+        _one.__code__ = _without_file(_one.__code__)
     hbmscope_imports.change({"torch": _install})

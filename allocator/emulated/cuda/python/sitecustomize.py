@@ -38,4 +38,5 @@ else:
         os.environ["JAX_PLATFORMS"] = "cuda,cpu"
 if os.environ.get("HBMSCOPE_DEVICE_REPORT"):
     import hbmscope_dry_run  # noqa: F401
+    import hbmscope_values  # noqa: F401
 _run_next_sitecustomize()
