@@ -90,6 +90,32 @@ TEST_F(DriverTest, what_was_copied_to_the_device_comes_back) {
   call("cuMemFree_v2", block);
 }
 
+TEST_F(DriverTest, a_framework_says_what_reads_get) {
+  Pointer block = 0;
+  ASSERT_EQ(call("cuMemAlloc_v2", &block, std::size_t{4} << 20), 0);
+  auto* memory = reinterpret_cast<std::uint64_t*>(block);
+  memory[0] = 11;
+  std::uint64_t back = 0, more[2] = {};
+  const auto read = [&](void* to, std::size_t bytes) { EXPECT_EQ(call("cuMemcpyDtoH_v2", to, block, bytes), 0); };
+  read(&back, sizeof back);
+  EXPECT_EQ(0U, back) << "nobody copied it there";
+  auto* values = reinterpret_cast<void (*)(int, unsigned long long)>(dlsym(driver(), "hbmscope_device_values"));
+  ASSERT_NE(nullptr, values);
+  values(1, 0);
+  read(&back, sizeof back);
+  EXPECT_EQ(11U, back) << "what lies there";
+  values(2 | 4, 42);
+  std::uint32_t small = 0;
+  read(&small, sizeof small);
+  EXPECT_EQ(42U, small) << "a count";
+  read(more, sizeof more);
+  EXPECT_EQ(0U, more[0]) << "too large for one";
+  values(0, 0);
+  read(&back, sizeof back);
+  EXPECT_EQ(0U, back);
+  call("cuMemFree_v2", block);
+}
+
 TEST_F(DriverTest, a_pool_keeps_memory_until_a_stream_is_synchronised) {
   Pointer block = 0;
   EXPECT_EQ(call("cuMemAllocAsync", &block, std::size_t{1} << 20, Handle{nullptr}), 0);
