@@ -37,16 +37,17 @@ SAME = ("gpt", "resets", "infers")
 
 def run(hbmscope, python, options, *words):
     with tempfile.TemporaryDirectory() as folder:
-        command = [hbmscope, "run", "--no-flight", "--no-window", "--record", f"{folder}/values.hbm", "--emulate", "h100", *options, "--", python, HERE / "values_torch.py", *words]
+        command = [hbmscope, "run", "--no-flight", "--no-window", "--record", f"{folder}/values.hbm", *(options if "--emulate" in options else ["--emulate", "h100", *options]), "--", python, *words]
         done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    return [line for line in done.stdout.splitlines() if line.startswith("requests ")]
+    return [line for line in done.stdout.splitlines() if line.startswith(("requests ", "ranks "))]
 
 
 def check_values(hbmscope, python):
-    run(hbmscope, python, [], "values")
+    run(hbmscope, python, [], HERE / "values_torch.py", "values")
+    assert len(run(hbmscope, python, ["--emulate", "h100:3"], "-m", "torch.distributed.run", "--nproc-per-node", "3", HERE / "ranks_torch.py")) == 3
     for program in SAME:
-        [known], [zeros] = (run(hbmscope, python, how, "requests", program) for how in ([], ["--values", "zeros"]))
+        [known], [zeros] = (run(hbmscope, python, how, HERE / "values_torch.py", "requests", program) for how in ([], ["--values", "zeros"]))
         print(program, known)
         assert known == zeros, (program, known, zeros)
 

@@ -23,6 +23,8 @@ import sys
 import threading
 import types
 
+import hbmscope_ranks
+
 UNKNOWN, ASSUMED, KNOWN = 0, 1, 2
 
 # An operation with more elements than that is not computed: its values hardly decide anything, and would take long.
@@ -51,6 +53,7 @@ torch = None
 _how = os.environ.get("HBMSCOPE_VALUES", "")
 _marks = {}  # By storage: [weak reference, state of all of it, states of its bytes or None].
 _assumed = {}  # By operation and line: [times, size, largest size, the most that it could be].
+_received = hbmscope_ranks._pending
 _losses = 0
 _generator = None
 _after = None
@@ -89,10 +92,16 @@ def _bytes_view(states, tensor):
 def _state_of(tensor):
     if not tensor.is_cuda or tensor.numel() == 0:
         return KNOWN
+    if _received:
+        hbmscope_ranks.resolve(tensor)
     mark = _marks.get(tensor.untyped_storage()._cdata)
     if mark is None:
         return UNKNOWN
     return mark[1] if mark[2] is None else int(_bytes_view(mark[2], tensor).min())
+
+
+def _weak(storage):
+    return torch.multiprocessing.reductions.StorageWeakRef(storage)
 
 
 def _mark(tensor, state):
@@ -102,12 +111,12 @@ def _mark(tensor, state):
         if mark is not None:
             mark[1:] = state, None
         elif state != UNKNOWN:
-            _marks[storage._cdata] = [torch.multiprocessing.reductions.StorageWeakRef(storage), state, None]
+            _marks[storage._cdata] = [_weak(storage), state, None]
         return
     if mark is None:
         if state == UNKNOWN or storage.nbytes() > INTEGERS_MAX:
             return
-        mark = _marks[storage._cdata] = [torch.multiprocessing.reductions.StorageWeakRef(storage), UNKNOWN, None]
+        mark = _marks[storage._cdata] = [_weak(storage), UNKNOWN, None]
     if mark[2] is None:
         if mark[1] == state:
             return
@@ -118,6 +127,7 @@ def _mark(tensor, state):
 def _forget_the_dead():
     for storage in [storage for storage, mark in list(_marks.items()) if mark[0].expired()]:
         _marks.pop(storage, None)
+    hbmscope_ranks.forget_the_dead()
 
 
 # --- The device's memory on the CPU ------------------------------------------------------------------------------------
@@ -461,6 +471,7 @@ def _install(module):
 
         _generator = torch.Generator().manual_seed(20)
         atexit.register(_marks.clear)
+        atexit.register(_received.clear)
         _library = torch.library.Library("aten", "IMPL")
         names = {*COMPUTED, *SIZED, *DRAWN, *READ}
         has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
@@ -474,6 +485,7 @@ def _install(module):
                 continue  # A number on the device can't be shown to a Python kernel.
             op = getattr(getattr(torch.ops.aten, name), overload or "default")
             _library.impl(full, _make(name, op), "BackendSelect", with_keyset=True)
+        hbmscope_ranks.install(sys.modules[__name__])
     except Exception as error:  # An old release: all values stay as they are.
         _note_trouble("start", error)
 
