@@ -124,6 +124,7 @@ struct AppState {
   std::optional<DemoState> demo;
   JobsState jobs;
   Answer<FolderListing> folder;  // For the file dialog.
+  std::string wanted_folder;     // The last that was asked for; the answer is about it.
   std::string failing_sample;    // Path of a recording with a failure that comes with the program; may be empty.
   std::string sample;            // Path of the sample that comes with the program; empty if it isn't found.
   std::string about;             // The version and what the program can do here, in lines.

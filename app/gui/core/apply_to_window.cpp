@@ -16,15 +16,16 @@ namespace hbmscope::gui {
 namespace {
 
 void start_listing(AppState& state, WorkerPool& pool, const std::string& folder) {
-  std::string wanted = folder;
-  if (wanted.empty() && state.folder.value) wanted = state.folder.value->folder;
+  std::string wanted = folder.empty() ? state.wanted_folder : folder;
   if (wanted.empty())
     if (const Source* source = state.source())
       wanted = std::filesystem::path(absolute_path(source->path)).parent_path().string();
+  state.wanted_folder = wanted;
   state.folder.state = AnswerState::pending;
   pool.post([&state, wanted]() -> WorkerPool::Finish {
     auto listing = list_folder(wanted);
-    return [&state, listing] {
+    return [&state, wanted, listing] {
+      if (wanted != state.wanted_folder) return;
       state.folder.state = listing ? AnswerState::ready : AnswerState::failed;
       if (listing) {
         state.folder.value = std::make_shared<const FolderListing>(*listing);
