@@ -6,7 +6,7 @@ SAMPLE = samples/leak_step_200.pprof.gz
 TIMED = tests/house/timed.py
 BASELINE = samples/leak_step_010.pprof.gz
 
-.PHONY: help run build configure-tests build-tests test install server bundle test-real real-environments clean-real test-gpu test-slow bench others asan tsan fuzzers fuzz fuzz-window tidy format samples clean wheel wheel-files deb web site test-web test-spark test-ray spark-java
+.PHONY: help run build configure-tests build-tests test install server bundle test-real real-environments clean-real test-gpu test-slow bench others asan tsan fuzzers fuzz fuzz-window prove tidy format samples clean wheel wheel-files deb web site test-web test-spark test-ray spark-java
 
 help:
 	@echo "make run             install missing packages, build, open the window on the demo"
@@ -23,6 +23,7 @@ help:
 	@echo "make others          build what make test leaves out, and run each benchmark and fuzzer once"
 	@echo "make asan tsan fuzz  run the tests under sanitizers; fuzz for ten minutes"
 	@echo "make fuzz-window     drive the real window on its own X server for MINUTES=60 from SEED=1 (Xvfb, xdotool)"
+	@echo "make prove           dry runs beside published measurements on real GPUs; the table is build/prove.md too"
 	@echo "make tidy format     clang-tidy, clang-format"
 	@echo "make samples         make the sample profiles and the picture of the window again"
 	@echo "make test-real       tests with real JAX and PyTorch, downloaded into build/real; make clean-real removes them"
@@ -190,6 +191,11 @@ fuzz: fuzzers
 # Sizes, keys, clicks and drags over files of all kinds, and live jobs that are killed; HBMSCOPE_DATA names more files.
 MINUTES ?= 60
 SEED ?= 1
+# Dry runs beside published measurements on real GPUs.
+prove: build
+	@PYTHON=$${PYTHON:-build/real/torch-2.9.1/bin/python}; test -x "$$(command -v $$PYTHON)" || { echo "There is no $$PYTHON: make real-environments REAL=torch-2.9.1, or name a Python with PyTorch: make prove PYTHON=python3"; exit 1; }; \
+	tests/prove/prove.py $(HBMSCOPE) $$PYTHON --page build/prove.md
+
 fuzz-window: build
 	@tests/gui/fuzz_window.py $(HBMSCOPE) --minutes $(MINUTES) --seed $(SEED)
 

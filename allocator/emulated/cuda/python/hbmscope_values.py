@@ -17,18 +17,18 @@ these operations have none. Tensors themselves don't change, nor does what PyTor
 
 import atexit
 import ctypes
-import math
 import os
 import sys
 import threading
 import types
 
+import hbmscope_guesses
 import hbmscope_ranks
 
-UNKNOWN, ASSUMED, KNOWN = 0, 1, 2
+UNKNOWN, ASSUMED, KNOWN = hbmscope_guesses.UNKNOWN, hbmscope_guesses.ASSUMED, hbmscope_guesses.KNOWN
 
 # An operation with more elements than that is not computed: its values hardly decide anything, and would take long.
-FLOATS_MAX, INTEGERS_MAX = 1 << 16, 1 << 23
+FLOATS_MAX, INTEGERS_MAX = 1 << 16, hbmscope_guesses.ELEMENTS_MAX
 
 # Computed from their inputs, in all their overloads.
 COMPUTED = """
@@ -54,7 +54,6 @@ _how = os.environ.get("HBMSCOPE_VALUES", "")
 _marks = {}  # By storage: [weak reference, state of all of it, states of its bytes or None].
 _assumed = {}  # By operation and line: [times, size, largest size, the most that it could be].
 _received = hbmscope_ranks._pending
-_losses = 0
 _generator = None
 _after = None
 _set_values = None
@@ -188,78 +187,6 @@ def _give(result, computed, state):
         _mark(device, state)
 
 
-# --- Unknown values ----------------------------------------------------------------------------------------------------
-
-
-def _draw(count, shape):
-    if _how == "worst":
-        return torch.zeros(shape, dtype=torch.int64)
-    return torch.randint(max(1, count), shape, generator=_generator)
-
-
-def _some_of_each(count, shape, dim):
-    """Different ones in each row, as of topk."""
-    row = shape[dim]
-    rows = math.prod(shape) // max(1, row)
-    if _how == "worst" or rows * count > INTEGERS_MAX:
-        chosen = torch.arange(row).expand(rows, row)
-    else:
-        chosen = torch.rand(rows, count, generator=_generator).argsort(dim=1)[:, :row]
-    moved = [size for at, size in enumerate(shape) if at != dim % len(shape)] + [row]
-    return chosen.reshape(moved).movedim(-1, dim)
-
-
-def _argument(op, args, kwargs, name, default=None):
-    for at, argument in enumerate(op._schema.arguments):
-        if argument.name == name:
-            return args[at] if at < len(args) else kwargs.get(name, default)
-    return default
-
-
-def _is_same(a, b):
-    return a.data_ptr() == b.data_ptr() and a.shape == b.shape and a.stride() == b.stride() and a.dtype == b.dtype
-
-
-def _guess(name, op, args, kwargs, result):
-    """A plausible result and its state, or None: it stays unknown."""
-    first = args[0] if args and isinstance(args[0], torch.Tensor) else None
-    dim = _argument(op, args, kwargs, "dim")
-    if name in ("eq", "ne", "lt", "le", "gt", "ge") and len(args) > 1:
-        other = args[1]
-        if isinstance(other, torch.Tensor) and _is_same(first, other):
-            return torch.full(result.shape, name in ("eq", "le", "ge")), KNOWN
-        if isinstance(other, float) and math.isinf(other) and first.is_floating_point():
-            return torch.full(result.shape, name == "ne" or (name in ("lt", "le")) == (other > 0) and name != "eq"), KNOWN
-        if name in ("eq", "ne") and first.is_floating_point():
-            return torch.full(result.shape, name == "ne"), ASSUMED
-        if result.dim() == 0 and name in ("lt", "le", "gt", "ge") and not isinstance(other, torch.Tensor) and other == 0:
-            return torch.full((), name in ("gt", "ge")), ASSUMED  # A deviation, a norm, a count.
-        return None
-    if name in ("isnan", "isinf"):
-        return torch.zeros(result.shape, dtype=torch.bool), KNOWN  # Of floats that nothing has computed.
-    if name in ("any", "all"):
-        return torch.full(result.shape, name == "all"), ASSUMED
-    if name in ("argmax", "argmin"):
-        return _draw(first.numel() if dim is None else first.shape[dim], result.shape), ASSUMED
-    if name in ("max", "min") and isinstance(result, tuple) and isinstance(dim, int) and first.dim() > 0:
-        return [None, _draw(first.shape[dim], result[1].shape)], ASSUMED
-    if name in ("topk", "sort") and first.dim() > 0:
-        dim = -1 if dim is None else dim
-        return [None, _some_of_each(first.shape[dim], list(result[1].shape), dim)], ASSUMED
-    if name == "multinomial":
-        return _some_of_each(first.shape[-1], list(result.shape), -1), ASSUMED
-    return None
-
-
-def _plausible_floats(shape, dtype):
-    """A single number is most often a loss."""
-    global _losses
-    if math.prod(shape) != 1:
-        return torch.randn(shape, generator=_generator, dtype=torch.float32).to(dtype)
-    _losses += 1
-    return torch.full(shape, 2.5 / (1 + 0.01 * _losses)).to(dtype)
-
-
 # --- The operations ----------------------------------------------------------------------------------------------------
 
 
@@ -333,14 +260,14 @@ def _read(name, op, keys, args, kwargs):
     if not tensors:
         return op.redispatch(keys, *args, **kwargs)
     state = min(_state_of(one) for one in tensors)
-    if name == "equal" and len(tensors) == 2 and _is_same(*tensors):
+    if name == "equal" and len(tensors) == 2 and hbmscope_guesses.is_same(*tensors):
         return True
     with _Values.of(state):
         result = op.redispatch(keys, *args, **kwargs)
     if state != UNKNOWN:
         return _compute(op, args, kwargs)
     if name == "_local_scalar_dense" and tensors[0].is_floating_point():
-        return _plausible_floats((), tensors[0].dtype).item()
+        return hbmscope_guesses.plausible_floats((), tensors[0].dtype).item()
     if name == "_local_scalar_dense" and tensors[0].dtype == torch.bool:
         return bool(torch.rand((), generator=_generator) < 0.5)
     return result
@@ -356,7 +283,7 @@ def _copy_to_host(op, keys, args, kwargs):
     if state != UNKNOWN:
         to.copy_(_on_cpu(source))
     elif source.is_floating_point() and to.is_floating_point():
-        to.copy_(_plausible_floats(source.shape, to.dtype).expand_as(to))
+        to.copy_(hbmscope_guesses.plausible_floats(source.shape, to.dtype).expand_as(to))
     return result
 
 
@@ -375,7 +302,7 @@ def _follow(name, op, args, kwargs, result):
     if state != UNKNOWN:
         _give(result, _compute(op, args, kwargs), min(state, ASSUMED) if name in DRAWN else state)
         return
-    guessed = _guess(name, op, args, kwargs, result) if all(_is_small(one) or one.is_floating_point() for one in results) else None
+    guessed = hbmscope_guesses.guess(name, op, args, kwargs, result) if all(_is_small(one) or one.is_floating_point() for one in results) else None
     if guessed is None:
         for one in results:
             _mark(one, UNKNOWN)
@@ -470,6 +397,7 @@ def _install(module):
         import torch.multiprocessing.reductions  # noqa: F401
 
         _generator = torch.Generator().manual_seed(20)
+        hbmscope_guesses.torch, hbmscope_guesses.generator = torch, _generator
         atexit.register(_marks.clear)
         atexit.register(_received.clear)
         _library = torch.library.Library("aten", "IMPL")
@@ -499,6 +427,7 @@ def _without_file(code):
 if _how != "zeros":
     import hbmscope_imports
 
-    for _one in [one for one in globals().values() if isinstance(one, types.FunctionType)]:
-        _one.__code__ = _without_file(_one.__code__)
+    for _module in (sys.modules[__name__], hbmscope_ranks, hbmscope_guesses):
+        for _one in [one for one in vars(_module).values() if isinstance(one, types.FunctionType)]:
+            _one.__code__ = _without_file(_one.__code__)
     hbmscope_imports.change({"torch": _install})
