@@ -125,6 +125,21 @@ void draw_bytes_scale(ImDrawList& draw, const Look& look, const Lane& lane) {
   });
 }
 
+// In a row of a device, whose name stands where labels would be: lines, and figures at them where there is room.
+void draw_row_scale(ImDrawList& draw, const Look& look, const Lane& lane) {
+  double step = 1;
+  while (lane.most / step > std::max(2.0F, lane.height() / look.px(24))) step *= 2;
+  const float line = ImGui::GetTextLineHeight();
+  for (double value = step; value < lane.most; value += step) {
+    const float y = std::floor(lane.y_of(value));
+    draw.AddLine({lane.from.x, y}, {lane.to.x, y}, look.role(Role::text, 0.14F));
+    if (lane.height() < 1.5F * line || y - lane.from.y < line / 2) continue;
+    const std::string words = text_from_bytes(value);
+    const ImVec2 at{lane.to.x - ImGui::CalcTextSize(words.c_str()).x - look.px(4), y - line / 2};
+    draw_words(draw, look, at, words, Role::dim_text);
+  }
+}
+
 // Left of a low lane, above the highest value that it can show: a caption never covers data.
 void draw_caption(ImDrawList& draw, const Look& look, const Lane& lane, std::string_view title, std::string_view most) {
   const float line = ImGui::GetTextLineHeight(), right = lane.from.x - look.px(6);
@@ -362,6 +377,7 @@ void draw_lanes(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const T
 
   const auto caption_device = [&](const Lane& lane, const DeviceLane& device) {
     draw_caption(draw, look, lane, device.name, "peak " + text_from_bytes(device.peak));
+    draw_row_scale(draw, look, lane);
   };
   if (!picture.devices.empty())
     caption_device(picture.memory, known.shown);
