@@ -77,7 +77,7 @@ def _tensors_in(args):
 
 
 def _is_small(tensor):
-    return tensor.numel() <= (FLOATS_MAX if tensor.is_floating_point() or tensor.is_complex() else INTEGERS_MAX)
+    return tensor.layout == torch.strided and tensor.numel() <= (FLOATS_MAX if tensor.is_floating_point() or tensor.is_complex() else INTEGERS_MAX)
 
 
 # --- What is known -----------------------------------------------------------------------------------------------------
@@ -166,6 +166,15 @@ def _compute(op, args, kwargs):
         return op(*_as_doubles(args), **kwargs)
 
 
+def _try(op, args, kwargs):
+    """None: the CPU can't do what the device can."""
+    try:
+        return _compute(op, args, kwargs)
+    except Exception as error:
+        _note_trouble(str(op), error)
+        return None
+
+
 def _as_doubles(value):
     if isinstance(value, torch.Tensor):
         return value.double()
@@ -234,14 +243,14 @@ def assumptions():
 
 def _run_sized(op, keys, args, kwargs):
     tensor = args[0]
-    if not tensor.is_cuda or tensor.numel() == 0:
+    if not tensor.is_cuda or tensor.numel() == 0 or tensor.layout != torch.strided:
         return op.redispatch(keys, *args, **kwargs)
-    state = _state_of(tensor)
-    if state != UNKNOWN and tensor.numel() <= INTEGERS_MAX:
-        computed = _compute(op, args, kwargs)
+    state = _state_of(tensor) if tensor.numel() <= INTEGERS_MAX else UNKNOWN
+    computed = _try(op, args, kwargs) if state != UNKNOWN else None
+    if computed is not None:
         count = (computed if isinstance(computed, torch.Tensor) else computed[0]).shape[0]
     else:
-        state, computed, count = UNKNOWN, None, max(1, tensor.numel() // (1 if _how == "worst" else 2))
+        state, count = UNKNOWN, max(1, tensor.numel() // (1 if _how == "worst" else 2))
     if state != KNOWN:
         _note_size(count, tensor.numel())
     _thread.is_computing = False
@@ -264,8 +273,9 @@ def _read(name, op, keys, args, kwargs):
         return True
     with _Values.of(state):
         result = op.redispatch(keys, *args, **kwargs)
-    if state != UNKNOWN:
-        return _compute(op, args, kwargs)
+    computed = _try(op, args, kwargs) if state != UNKNOWN else None
+    if computed is not None:
+        return computed
     if name == "_local_scalar_dense" and tensors[0].is_floating_point():
         return hbmscope_guesses.plausible_floats((), tensors[0].dtype).item()
     if name == "_local_scalar_dense" and tensors[0].dtype == torch.bool:
@@ -275,9 +285,9 @@ def _read(name, op, keys, args, kwargs):
 
 def _copy_to_host(op, keys, args, kwargs):
     to, source = args[0], args[1]
-    state = _state_of(source) if _is_small(source) else UNKNOWN
     if not _is_small(source):
         return op.redispatch(keys, *args, **kwargs)
+    state = _state_of(source)
     with _Values.of(state):
         result = op.redispatch(keys, *args, **kwargs)
     if state != UNKNOWN:
