@@ -173,21 +173,25 @@ std::string text_from_position(const Trace& trace, std::size_t stream, std::uint
   return trace.streams.size() == 1 ? fmt::format("#{}", position) : fmt::format("{}#{}", stream + 1, position);
 }
 
-Result<Moment> find_moment(const Trace& trace, std::size_t stream_index, std::uint64_t position) {
+Result<Moment> find_moment(const Trace& trace, std::size_t stream_index, std::uint64_t position,
+                           std::optional<std::int64_t> since_start_ns) {
   const Stream& stream = trace.streams[stream_index];
+  if (!stream.has_times()) since_start_ns.reset();
   if (position > stream.end_position())
     return Failure(refusal(
         fmt::format("there is no event {}: the trace has {}, including markers", position, stream.end_position()),
         "Use one of them, or a time."));
   Moment moment;
   if (trace.streams.size() > 1) {
-    moment = moment_of_event(trace, stream_index, position, time_of(stream, stream.state_at(position)),
-                             fmt::format("stream {}", stream_index + 1));
+    const std::int64_t time_ns =
+        since_start_ns ? clamped_sum(stream.zero_ns(), *since_start_ns) : time_of(stream, stream.state_at(position));
+    moment = moment_of_event(trace, stream_index, position, time_ns, fmt::format("stream {}", stream_index + 1));
     moment.name.clear();
     return moment;
   }
   moment.positions = {position};
   moment.text = text_from_place(stream, position);
+  moment.since_start_ns = since_start_ns;
   return moment;
 }
 

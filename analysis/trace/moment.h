@@ -46,8 +46,10 @@ std::string text_from_position(const Trace& trace, std::size_t stream, std::uint
 // Errors: any other text; a time if the source has none; oom or peak if there was none.
 Result<Moment> find_moment(const Trace& trace, std::string_view text);
 
-// After that many events of one stream, by its index. Error: a position beyond the end of the stream.
-Result<Moment> find_moment(const Trace& trace, std::size_t stream_index, std::uint64_t position);
+// After that many events of one stream, by its index; the other streams are where its clock says, or at
+// `since_start_ns`, which lies between that event and the next. Error: a position beyond the end of the stream.
+Result<Moment> find_moment(const Trace& trace, std::size_t stream_index, std::uint64_t position,
+                           std::optional<std::int64_t> since_start_ns = {});
 
 // The time that a state shows, on the clock of its stream: just before a failed request when that failed, however long
 // nothing happened before, else that of the last event.

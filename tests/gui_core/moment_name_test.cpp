@@ -25,6 +25,21 @@ TEST(MomentName, a_click_between_two_events_is_kept_but_is_no_word) {
   EXPECT_EQ(std::nullopt, MomentName("peak").clicked_at());
 }
 
+TEST(MomentName, a_click_between_two_events_is_that_time_in_all_streams) {
+  Trace trace;
+  for (const std::uint64_t blocks : {2, 9}) {  // They end at 2 µs and at 9 µs.
+    test::SmallTrace made;
+    made.region(0, 1 << 20);
+    for (std::uint64_t i = 0; i < blocks; ++i) made.alloc(i * 512, 512);
+    trace.streams.push_back(made.trace().streams[0].version());
+  }
+  const auto at_event = MomentName(trace, 0, 3).find_in(trace), clicked = MomentName(trace, 0, 3, 6'000).find_in(trace);
+  ASSERT_TRUE(at_event && clicked);
+  EXPECT_EQ((std::vector<std::uint64_t>{3, 3}), at_event->positions);
+  EXPECT_EQ((std::vector<std::uint64_t>{3, 7}), clicked->positions) << "not where the clicked stream's last event was";
+  EXPECT_EQ(6'000, clicked->since_start_ns);
+}
+
 TEST(MomentName, none_and_end_are_the_end) {
   EXPECT_TRUE(MomentName().is_end());
   EXPECT_TRUE(MomentName("end").is_end());

@@ -53,9 +53,7 @@ Result<Moment> MomentName::find_in(const Trace& trace) const {
   // A position from a trace with another number of streams fails with the error that explains why.
   if (at == nullptr || at->stream >= trace.streams.size() || at->is_only_stream != (trace.streams.size() == 1))
     return find_moment(trace, text());
-  auto found = find_moment(trace, at->stream, at->position);
-  if (found && at->clicked_at && trace.streams[at->stream].has_times()) found->since_start_ns = at->clicked_at;
-  return found;
+  return find_moment(trace, at->stream, at->position, at->clicked_at);
 }
 
 }  // namespace hbmscope::gui

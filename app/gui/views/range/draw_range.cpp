@@ -1,8 +1,7 @@
 #include "app/gui/views/range/draw_range.h"
 
-#include <algorithm>
-#include <functional>
 #include <string>
+#include <vector>
 
 #include <imgui.h>
 
@@ -94,13 +93,15 @@ bool has_changed(const HeapRow& before, const HeapRow& after) {
          before.free_bytes != after.free_bytes || before.largest_free_bytes != after.largest_free_bytes;
 }
 
-// Heaps that differ between the start and the end of the range.
+// Heaps that differ between the start and the end of the range, or had more in use in it.
 void draw_heaps(const Look& look, const RangeAnswer& answer) {
   const RangeSummary& summary = answer.summary;
-  const auto differs = [](const HeapRow& before, const HeapRow& after) { return has_changed(before, after); };
-  if (std::equal(summary.heaps_before.begin(), summary.heaps_before.end(), summary.heaps_after.begin(),
-                 summary.heaps_after.end(), std::not_fn(differs)))
-    return;
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 0; i < summary.heaps_after.size(); ++i) {
+    const HeapRow &before = summary.heaps_before[i], &after = summary.heaps_after[i];
+    if (has_changed(before, after) || answer.most[i].bytes > after.in_use_bytes) shown.push_back(i);
+  }
+  if (shown.empty()) return;
   if (!ImGui::BeginTable("heaps", 6, ImGuiTableFlags_RowBg)) return;
   constexpr ImGuiTableColumnFlags pair_of = ImGuiTableColumnFlags_WidthStretch;
   constexpr ColumnSetup columns[] = {{"Heap", 150},
@@ -111,9 +112,8 @@ void draw_heaps(const Look& look, const RangeAnswer& answer) {
                                      {"Fragmentation", 120, 2, pair_of}};
   set_up_table_columns(look, columns);
   table_headers(1, 6);
-  for (std::size_t i = 0; i < summary.heaps_after.size(); ++i) {
+  for (const std::size_t i : shown) {
     const HeapRow &before = summary.heaps_before[i], &after = summary.heaps_after[i];
-    if (!has_changed(before, after)) continue;
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
     text(shortened(after.name, ImGui::GetContentRegionAvail().x));
