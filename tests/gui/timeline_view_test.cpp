@@ -255,6 +255,12 @@ TEST_F(TimelineView, devices_are_small_multiples_on_one_scale) {
       EXPECT_LE(lane.to.y, look.px(400));
     }
     EXPECT_LT(picture.devices[1].to.y, picture.memory.from.y) << "each has its place";
+    options.y_range = gui::ByteRange{100.0 * mib, 500.0 * mib};
+    const auto zoomed =
+        gui::make_picture(*state().answers().timeline.value, nullptr, options, {0, 0}, {400, look.px(400)}, look);
+    EXPECT_EQ(0, zoomed.devices[0].least) << "rows keep their foot";
+    EXPECT_EQ(500.0 * mib, zoomed.devices[0].most);
+    options.y_range.reset();
     EXPECT_GT(picture.devices[2].from.y, picture.memory.to.y);
     EXPECT_EQ(0U, picture.devices_left_out);
     const auto low =

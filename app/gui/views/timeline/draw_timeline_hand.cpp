@@ -257,7 +257,9 @@ void zoom_y(const TimelineFrame& frame, double factor) {
   ByteRange range{std::max(0.0, at - (at - lane.least) / factor), at + (lane.most - at) / factor};
   if (!frame.picture.devices.empty()) range = {0, lane.most / factor};
   if (range.most - range.least < least_range) return;
-  const bool is_whole = range.least == 0 && range.most >= static_cast<double>(most_on_axis(frame.whole));
+  std::uint64_t most = frame.picture.devices.empty() ? most_on_axis(frame.whole) : frame.whole.in_use_most;
+  for (const DeviceRow& one : device_rows(frame)) most = std::max(most, one.device.peak);
+  const bool is_whole = range.least == 0 && range.most >= static_cast<double>(most);
   frame.view.y_range = is_whole ? std::nullopt : std::optional(range);
 }
 

@@ -198,7 +198,7 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
     while (seen_most > 0 && static_cast<double>(seen_most) * 1.1 < picture.memory.most / 2) picture.memory.most /= 2;
   }
   if (options.y_range) {
-    picture.memory.least = options.y_range->least;
+    picture.memory.least = is_alone ? options.y_range->least : 0;
     picture.memory.most = options.y_range->most;
   } else if (fits_y && is_alone && options.most_beside == 0) {
     fit_foot(picture);
