@@ -1,6 +1,7 @@
 #include "analysis/whatif/scenario.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <set>
 #include <unordered_map>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "allocator/emulated/gpus/gpus.h"
+#include "allocator/reference/catalog/jax_plugin_options.h"
 #include "allocator/reference/catalog/setup.h"
 #include "analysis/units/format.h"
 
@@ -64,7 +66,33 @@ std::string_view fraction_of(const std::vector<Setting>& settings) {
   return {};
 }
 
+std::array<int, 3> numbers_in(std::string_view release) {
+  std::array<int, 3> numbers{};
+  for (int& number : numbers) {
+    const auto [end, error] = std::from_chars(release.data(), release.data() + release.size(), number);
+    release.remove_prefix(static_cast<std::size_t>(end - release.data()));
+    release.remove_prefix(std::min<std::size_t>(1, release.size()));
+  }
+  return numbers;
+}
+
+// What the job's own jaxlib raises where a later one of the same allocator does not: 0.6.2 has no vmm. Empty: nothing,
+// or its release is unknown.
+std::string fault_of_release(const OwnSettings& own, const Words& words) {
+  constexpr std::string_view jaxlib = "jaxlib ";
+  if (!own.package.starts_with(jaxlib) || words.version != own.version) return {};
+  const allocator::JaxlibRules* rules = nullptr;
+  for (const allocator::JaxlibRules& one : allocator::all_jaxlib_rules())
+    if (rules == nullptr || numbers_in(one.since) <= numbers_in(std::string_view(own.package).substr(jaxlib.size())))
+      rules = &one;
+  const auto options = allocator::plugin_options(words.settings, *rules);
+  return options ? std::string() : options.error();
+}
+
 Result<Scenario> make(const OwnSettings& own, const Words& words, std::string name, std::string group) {
+  if (std::string fault = fault_of_release(own, words); !fault.empty())
+    return Failure(Error{
+        fmt::format("{}: {} raises a ValueError ({})", name, own.package, fault), "Change the setting.", {}, {}, {}});
   auto setup = allocator::set_up({words.allocator, words.version, words.settings, words.device_bytes});
   if (!setup) return Failure(Error{fmt::format("{}: {}", name, setup.error()), "Change the setting.", {}, {}, {}});
   Scenario scenario{
