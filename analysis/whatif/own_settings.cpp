@@ -23,19 +23,6 @@ bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// A release as three numbers, "0.10.2" or "0.12.0.1"; what is missing or no number is 0.
-std::array<int, 3> numbers_of(std::string_view release) {
-  std::array<int, 3> numbers{};
-  for (int& number : numbers) {
-    const auto [end, error] = std::from_chars(release.data(), release.data() + release.size(), number);
-    if (error != std::errc()) break;
-    release.remove_prefix(static_cast<std::size_t>(end - release.data()));
-    if (release.empty() || release.front() != '.') break;
-    release.remove_prefix(1);
-  }
-  return numbers;
-}
-
 class Finder {
  public:
   Finder(const Trace& trace, const DeviceRequests& requests)
@@ -247,6 +234,18 @@ class Finder {
 Result<OwnSettings> find_own_settings(const Trace& trace, const DeviceRequests& requests,
                                       std::optional<std::uint64_t> device_bytes, std::uint64_t device_bytes_otherwise) {
   return Finder(trace, requests).find(device_bytes, device_bytes_otherwise);
+}
+
+std::array<int, 3> numbers_of(std::string_view release) {
+  std::array<int, 3> numbers{};
+  for (int& number : numbers) {
+    const auto [end, error] = std::from_chars(release.data(), release.data() + release.size(), number);
+    if (error != std::errc()) break;
+    release.remove_prefix(static_cast<std::size_t>(end - release.data()));
+    if (release.empty() || release.front() != '.') break;
+    release.remove_prefix(1);
+  }
+  return numbers;
 }
 
 std::string_view version_of_jaxlib(std::string_view release) {

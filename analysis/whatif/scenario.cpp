@@ -1,7 +1,6 @@
 #include "analysis/whatif/scenario.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <set>
 #include <unordered_map>
@@ -66,25 +65,15 @@ std::string_view fraction_of(const std::vector<Setting>& settings) {
   return {};
 }
 
-std::array<int, 3> numbers_in(std::string_view release) {
-  std::array<int, 3> numbers{};
-  for (int& number : numbers) {
-    const auto [end, error] = std::from_chars(release.data(), release.data() + release.size(), number);
-    release.remove_prefix(static_cast<std::size_t>(end - release.data()));
-    release.remove_prefix(std::min<std::size_t>(1, release.size()));
-  }
-  return numbers;
-}
-
 // What the job's own jaxlib raises where a later one of the same allocator does not: 0.6.2 has no vmm. Empty: nothing,
 // or its release is unknown.
 std::string fault_of_release(const OwnSettings& own, const Words& words) {
   constexpr std::string_view jaxlib = "jaxlib ";
   if (!own.package.starts_with(jaxlib) || words.version != own.version) return {};
+  const auto release = numbers_of(std::string_view(own.package).substr(jaxlib.size()));
   const allocator::JaxlibRules* rules = nullptr;
   for (const allocator::JaxlibRules& one : allocator::all_jaxlib_rules())
-    if (rules == nullptr || numbers_in(one.since) <= numbers_in(std::string_view(own.package).substr(jaxlib.size())))
-      rules = &one;
+    if (rules == nullptr || numbers_of(one.since) <= release) rules = &one;
   const auto options = allocator::plugin_options(words.settings, *rules);
   return options ? std::string() : options.error();
 }

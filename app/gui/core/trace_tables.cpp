@@ -81,7 +81,6 @@ std::string range_sentence(const RangeAnswer& answer, const TraceSteps* steps) {
   const bool has_length = timed != streams.end() || streams.size() == 1;
   const auto stream = static_cast<std::size_t>(timed == streams.end() ? 0 : timed - streams.begin());
   const auto axis_at = [&](const Moment& moment, const std::vector<std::int64_t>& times_ns) {
-    if (timed != streams.end() && moment.since_start_ns) return std::max<std::int64_t>(0, *moment.since_start_ns);
     return axis_of(streams[stream], moment.positions[stream], times_ns[stream]);
   };
   const TimelineSpan span = has_length

@@ -40,7 +40,7 @@ bitwise_left_shift bitwise_right_shift isnan isinf isin masked_fill masked_fill_
 amin max min any all argmax argmin sort topk cat index_select gather scatter scatter_ scatter_add scatter_add_ index index_put_
 _index_put_impl_ index_fill_ index_add_ index_copy_ flip roll tril triu tril_ triu_ arange linspace eye tril_indices triu_indices bincount histc
 searchsorted bucketize scatter_reduce lerp addcmul addcdiv masked_scatter_ masked_scatter masked_select repeat_interleave
-std var linalg_vector_norm _softmax _log_softmax nan_to_num atan2 erf cummax cummin logsumexp renorm masked_fill masked_fill_
+std var linalg_vector_norm _softmax _log_softmax nan_to_num atan2 erf cummax cummin logsumexp renorm
 """.split()
 # As large as the values say.
 SIZED = ("nonzero", "_unique", "_unique2", "unique_dim", "unique_consecutive")
@@ -303,10 +303,9 @@ def _follow(name, op, args, kwargs, result):
     if not results or not results[0].is_cuda:
         return
     inputs = list(_tensors_in(args)) + list(_tensors_in(kwargs.values()))
-    changed = [one for one in inputs if any(one is other for other in results)]
     # An overwritten tensor's old values don't matter.
     overwrites = name in ("copy_", "fill_", "zero_", "random_", "bernoulli_") or op._overloadname.endswith("out")
-    needed = [one for one in inputs if not (overwrites and any(one is other for other in changed))]
+    needed = [one for one in inputs if not (overwrites and any(one is other for other in results))]
     is_small = all(_is_small(one) for one in results) and all(one.is_cpu or _is_small(one) for one in needed)
     state = min((_state_of(one) for one in needed), default=KNOWN) if is_small else UNKNOWN
     if state != UNKNOWN:

@@ -151,12 +151,9 @@ RangeLabel range_label(const TimelineFrame& frame) {
   RangeLabel label{{std::llround(selected.begin), std::llround(selected.end)}, {}};
   label.words = length_text(frame.whole.has_times, label.span, shown_steps(frame.state).get());
   const auto& answer = frame.state.answers().range.value;
-  if (answer == nullptr || answer->range != selected.pushed_as) return label;
+  if (answer == nullptr || answer->range != selected.pushed_as || !answer->shown) return label;
   const auto in_use = [&](const std::vector<HeapRow>& rows) {
-    for (const HeapRow& row : rows)
-      if (HeapKey{static_cast<std::uint32_t>(row.stream), row.heap} == frame.whole.heap)
-        return static_cast<std::int64_t>(row.in_use_bytes);
-    return std::int64_t{0};
+    return static_cast<std::int64_t>(rows[*answer->shown].in_use_bytes);
   };
   label.words +=
       ", " + delta_text_from_bytes(in_use(answer->summary.heaps_after) - in_use(answer->summary.heaps_before));
