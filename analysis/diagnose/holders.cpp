@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/query/event_times.h"
 #include "analysis/query/trace_user_code.h"
 #include "analysis/units/format.h"
 
@@ -15,23 +16,68 @@ LentStack stack_of(std::size_t stream, const std::vector<LentStack>& lent, const
   return {static_cast<std::uint32_t>(stream), block.stack};
 }
 
-class Sums {
- public:
-  Holder& of(const std::string& name) { return holders_[name]; }
+// Blocks that belong together. The oldest is the one that was allocated first.
+struct Sum {
+  std::uint64_t bytes = 0, blocks = 0;
+  std::uint64_t oldest = wire::before_the_stream;
 
-  std::vector<Holder> take() {
-    std::vector<Holder> rows;
-    for (auto& [name, holder] : holders_) {
-      holder.name = name;
-      rows.push_back(std::move(holder));
-    }
-    std::stable_sort(rows.begin(), rows.end(), [](const Holder& a, const Holder& b) { return a.bytes > b.bytes; });
-    return rows;
+  void add(const LiveBlock& block) {
+    bytes += block.size;
+    ++blocks;
+    if (block.event != wire::before_the_stream)
+      oldest = oldest == wire::before_the_stream ? block.event : std::min(oldest, block.event);
+  }
+  void add(const Sum& sum) {
+    bytes += sum.bytes;
+    blocks += sum.blocks;
+    if (sum.oldest != wire::before_the_stream)
+      oldest = oldest == wire::before_the_stream ? sum.oldest : std::min(oldest, sum.oldest);
+  }
+};
+
+using Sums = std::map<std::string, Sum>;
+
+// Of the blocks' stacks: those of the stream itself are dense numbers.
+class SumsOfStacks {
+ public:
+  explicit SumsOfStacks(std::uint32_t stream) : stream_(stream) {}
+  void add(const LentStack& stack, const LiveBlock& block) {
+    if (stack.stream != stream_ || stack.stack >= own_max) return others_[{stack.stream, stack.stack}].add(block);
+    if (stack.stack >= own_.size()) own_.resize(std::max<std::size_t>(stack.stack + std::size_t{1}, 2 * own_.size()));
+    own_[stack.stack].add(block);
+  }
+  std::uint64_t bytes_without_stack() const { return own_.empty() ? 0 : own_.front().bytes; }
+  Sums by_code(const Trace& trace) const {
+    Sums sums;
+    const auto add_to = [&](std::uint32_t stream, std::uint32_t stack, const Sum& sum) {
+      if (sum.blocks > 0) sums[user_code_text(trace.streams[stream].definitions(), stack)].add(sum);
+    };
+    for (std::uint32_t stack = 0; stack < own_.size(); ++stack) add_to(stream_, stack, own_[stack]);
+    for (const auto& [key, sum] : others_) add_to(key.first, key.second, sum);
+    return sums;
   }
 
  private:
-  std::map<std::string, Holder> holders_;
+  static constexpr std::uint32_t own_max = 1 << 20;
+  std::uint32_t stream_;
+  std::vector<Sum> own_;                                           // By stack.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Sum> others_;  // By stream and stack.
 };
+
+std::vector<Holder> rows_of(const Stream& stream, std::int64_t now_ns, const Sums& sums) {
+  std::vector<Holder> rows;
+  WantedEvents<std::size_t> wanted;
+  for (const auto& [name, sum] : sums) {
+    if (stream.has_times() && sum.oldest != wire::before_the_stream) wanted.emplace_back(sum.oldest, rows.size());
+    rows.push_back({name, sum.bytes, sum.blocks, {}});
+  }
+  find_event_times(stream, wanted, nullptr, [&](std::size_t row, std::int64_t time_ns) {
+    rows[row].oldest_ns = static_cast<std::int64_t>(static_cast<std::uint64_t>(now_ns) -
+                                                    static_cast<std::uint64_t>(time_ns));
+  });
+  std::stable_sort(rows.begin(), rows.end(), [](const Holder& a, const Holder& b) { return a.bytes > b.bytes; });
+  return rows;
+}
 
 }  // namespace
 
@@ -53,57 +99,41 @@ std::string_view text_from_by(Holders::By by) {
 
 HolderFinder::HolderFinder(const Trace& trace, const std::vector<StreamState>& states, HeapKey heap)
     : trace_(trace),
-      states_(states),
+      state_(states[heap.stream]),
       heap_(heap),
       lent_(find_lent_stacks(trace, states)[heap.stream]),
-      labels_(trace.streams[heap.stream]) {
-  const LiveRows live = *collect_live_rows(trace, states, false);
-  for (const LiveRow& row : live.rows)
-    if (row.stream == heap.stream && states[heap.stream].slots()[row.slot].heap == heap.heap) rows_.push_back(row);
-}
+      labels_(trace.streams[heap.stream]) {}
 
 Holders HolderFinder::find(std::uint64_t since) const {
-  const Definitions& definitions = trace_.streams[heap_.stream].definitions();
-  const auto slots = states_[heap_.stream].slots();
+  const Stream& stream = trace_.streams[heap_.stream];
   Holders found;
-  std::uint64_t with_stack = 0, with_category = 0, with_tag = 0;
+  std::uint64_t with_category = 0, with_tag = 0;
   const auto for_each = [&](const auto& visit) {
-    for (const LiveRow& row : rows_) {
-      const LiveBlock& block = slots[row.slot];
-      if (since == 0 || (block.event != wire::before_the_stream && block.event >= since)) visit(block, row);
-    }
+    for (const LiveBlock& block : state_.slots())
+      if (block.heap == heap_.heap && (since == 0 || (block.event != wire::before_the_stream && block.event >= since)))
+        visit(block);
   };
-  for_each([&](const LiveBlock& block, const LiveRow&) {
+  SumsOfStacks of_stacks(heap_.stream);
+  for_each([&](const LiveBlock& block) {
     found.bytes += block.size;
-    if (stack_of(heap_.stream, lent_, block).stack != 0) with_stack += block.size;
+    of_stacks.add(stack_of(heap_.stream, lent_, block), block);
     if (labels_.category(block) != Category::unknown) with_category += block.size;
     if (block.tag != 0) with_tag += block.size;
   });
   using enum Holders::By;
-  if (2 * with_stack < found.bytes)
+  if (2 * (found.bytes - of_stacks.bytes_without_stack()) < found.bytes)
     found.by = with_category >= with_tag && with_category > 0 ? category : with_tag > 0 ? tag : size;
+  const auto name_of = [&](const LiveBlock& block) {
+    if (found.by == category) return std::string(text_from_category(labels_.category(block)));
+    if (found.by == size) return "blocks of " + text_from_bytes(block.size);
+    return block.tag == 0 ? "(untagged)" : std::string(stream.definitions().text(block.tag));
+  };
   Sums sums;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Holder*> of_stack;  // By stream and stack.
-  for_each([&](const LiveBlock& block, const LiveRow& row) {
-    const LentStack stack = stack_of(heap_.stream, lent_, block);
-    Holder* holder = nullptr;
-    switch (found.by) {
-      case code: {
-        Holder*& known = of_stack[{stack.stream, stack.stack}];
-        if (known == nullptr) known = &sums.of(user_code_text(trace_.streams[stack.stream].definitions(), stack.stack));
-        holder = known;
-        break;
-      }
-      case category: holder = &sums.of(std::string(text_from_category(labels_.category(block)))); break;
-      case tag: holder = &sums.of(block.tag == 0 ? "(untagged)" : std::string(definitions.text(block.tag))); break;
-      case size: holder = &sums.of("blocks of " + text_from_bytes(block.size)); break;
-    }
-    holder->bytes += block.size;
-    ++holder->blocks;
-    if (const auto age_ns = facts_of(trace_, states_, row).age_ns)
-      holder->oldest_ns = std::max(*age_ns, holder->oldest_ns.value_or(0));
-  });
-  found.rows = sums.take();
+  if (found.by == code)
+    sums = of_stacks.by_code(trace_);
+  else
+    for_each([&](const LiveBlock& block) { sums[name_of(block)].add(block); });
+  found.rows = rows_of(stream, state_.time_ns(), sums);
   return found;
 }
 

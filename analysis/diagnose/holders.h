@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "analysis/query/block_labels.h"
-#include "analysis/query/block_list_rows.h"
 #include "analysis/query/chosen_heap.h"
 #include "analysis/trace/lent_stacks.h"
 #include "analysis/trace/stream_state.h"
@@ -34,8 +33,7 @@ struct Holders {
 
 std::string_view text_from_by(Holders::By by);  // "code", "category", "tag", "size"
 
-// What one heap holds at the time of `states`, one per stream of the trace; all must outlive it. Collects the live
-// blocks once.
+// What one heap holds at the time of `states`, one per stream of the trace; all must outlive it.
 class HolderFinder {
  public:
   HolderFinder(const Trace& trace, const std::vector<StreamState>& states, HeapKey heap);
@@ -47,11 +45,10 @@ class HolderFinder {
 
  private:
   const Trace& trace_;
-  const std::vector<StreamState>& states_;
+  const StreamState& state_;
   HeapKey heap_;
   std::vector<LentStack> lent_;
   BlockLabels labels_;
-  std::vector<LiveRow> rows_;  // In the heap.
 };
 
 }  // namespace hbmscope

@@ -14,19 +14,18 @@ namespace hbmscope {
 // source contradicts itself.
 class CountedPoints {
  public:
-  CountedPoints(const Stream& stream, std::uint32_t heap) : heap_(heap) {
+  CountedPoints(const Stream& stream, std::uint32_t heap) {
     const StreamState last = stream.state_at(stream.end_position());
     contradicts_ = stream.definitions().heap(heap).has(wire::heap_flag::contradicts_itself);
     is_inexact_at_end_ = last.is_inexact(heap);
     inexact_since_ns_ = last.inexact_since_ns(heap);
   }
-  bool count(const StreamState& state) const {
-    if (!state.is_inexact(heap_) || contradicts_) return true;
-    return is_inexact_at_end_ && state.inexact_since_ns(heap_) == inexact_since_ns_;
+  bool count(const GroupPoint& point) const {
+    if (!point.is_inexact || contradicts_) return true;
+    return is_inexact_at_end_ && point.inexact_since_ns == inexact_since_ns_;
   }
 
  private:
-  std::uint32_t heap_;
   bool contradicts_ = false, is_inexact_at_end_ = false;
   std::int64_t inexact_since_ns_ = 0;
 };
@@ -36,19 +35,16 @@ class CountedPoints {
 template <class Visitor>
 bool walk_sites(const Stream& stream, std::uint32_t heap, SiteTable& sites, Visitor& visitor, PassControl* control) {
   struct Counting {
-    const std::uint32_t heap;
     const CountedPoints counted;
     Visitor& visitor;
     void changed(std::uint32_t site, std::uint64_t bytes) { visitor.changed(site, bytes); }
-    void point(const StreamState& state, std::uint64_t position, std::int64_t time_ns) {
-      if (counted.count(state))
-        visitor.point(UsePoint{state.in_use_bytes(heap), position, position == 0 ? 0 : time_ns});
+    void point(const GroupPoint& point) {
+      if (counted.count(point))
+        visitor.point(UsePoint{point.in_use_bytes, point.position, point.position == 0 ? 0 : point.time_ns});
     }
-  } counting{heap, CountedPoints(stream, heap), visitor};
-  StreamState state;
-  state.forget_regions();
+  } counting{CountedPoints(stream, heap), visitor};
   return GroupWalk<SiteTable, Counting>(stream, heap, sites, counting)
-      .run(state, stream.end_position(), [control](std::uint64_t events) {
+      .run(0, stream.end_position(), [control](std::uint64_t events) {
         if (control != nullptr) control->done_events += events;
         return control == nullptr || !control->cancelled;
       });

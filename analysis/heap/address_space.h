@@ -119,6 +119,15 @@ class AddressSpace {
     __builtin_prefetch(&tags_[tag.previous]);
     __builtin_prefetch(&tags_[tag.next]);
   }
+  // The same for take, in two steps, the second of which reads what the first has fetched.
+  [[gnu::always_inline]] void prefetch_take(std::uint64_t address, std::uint64_t size) const {
+    starts_.prefetch(address);
+    starts_.prefetch(address + size);
+  }
+  [[gnu::always_inline]] void prefetch_taken(std::uint64_t address) const {
+    if (const TagIndex free = starts_.value(starts_.find(address)); free < tags_.size())
+      __builtin_prefetch(&tags_[free]);
+  }
 
   bool is_live(BlockIndex block) const;
   bool is_loose(BlockIndex block) const;  // Requires a live block, as does the next function.

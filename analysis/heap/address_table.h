@@ -28,6 +28,9 @@ class AddressTable {
   }
   std::uint32_t value(Slot slot) const { return entries_[slot].value; }  // none if find() found nothing.
 
+  // Always inlined: see AddressSpace::prefetch.
+  [[gnu::always_inline]] void prefetch(std::uint64_t address) const { __builtin_prefetch(&entries_[home(address)]); }
+
   // The address must not be in the table.
   void insert(std::uint64_t address, std::uint32_t value) {
     if (++used_ * 4 > entries_.size()) grow();

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/query/event_times.h"
 #include "analysis/trace/pass.h"
 
 namespace hbmscope {
@@ -11,38 +12,15 @@ namespace {
 
 constexpr std::uint32_t no_row = 0xffffffff;
 
-// Finds when the live blocks of a stream were allocated. Decodes only blocks of the wire format that contain one of
-// these allocations.
 bool find_allocation_times(const Stream& stream, const StreamState& state, std::span<LiveRow> rows,
                            PassControl* control) {
-  struct Wanted {
-    std::uint64_t event;
-    LiveRow* row;
-  };
-  std::vector<Wanted> wanted;
+  WantedEvents<LiveRow*> wanted;
   wanted.reserve(rows.size());
   for (LiveRow& row : rows)
     if (const std::uint64_t event = state.slots()[row.slot].event; event != wire::before_the_stream)
-      wanted.push_back({event, &row});
-  std::sort(wanted.begin(), wanted.end(), [](const Wanted& a, const Wanted& b) { return a.event < b.event; });
-  auto next = wanted.begin();
-  wire::BlockDecoder decoder;
-  wire::DecodedBlock decoded;
-  const auto& blocks = stream.blocks();
-  for (std::size_t i = 0; i < blocks.size() && next != wanted.end(); ++i) {
-    if (control != nullptr && control->cancelled) return false;
-    const auto& header = blocks[i]->header;
-    while (next != wanted.end() && next->event < header.first_event) ++next;  // Its block is missing.
-    if (next == wanted.end() || next->event >= header.first_event + header.events) continue;
-    if (decoder.decode(*blocks[i], decoded)) continue;  // It was decodable when it was appended.
-    for (RecordCursor cursor(decoded); !cursor.at_end() && next != wanted.end();) {
-      const RecordPlace place = cursor.next();
-      if (!wire::is_event(static_cast<std::uint16_t>(place.kind))) continue;
-      while (next != wanted.end() && next->event < place.event) ++next;
-      for (; next != wanted.end() && next->event == place.event; ++next) next->row->allocated_ns = place.time_ns;
-    }
-  }
-  return true;
+      wanted.emplace_back(event, &row);
+  return find_event_times(stream, wanted, control,
+                          [](LiveRow* row, std::int64_t time_ns) { row->allocated_ns = time_ns; });
 }
 
 // Follows the blocks of one stream after the given time.

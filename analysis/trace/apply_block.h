@@ -55,7 +55,10 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
     std::uint32_t heap = 0;
     if (is_keyframe && is_state(static_cast<RecordKind>(kind))) ++keyframe_rows_;
     switch (static_cast<RecordKind>(kind)) {
-      case RecordKind::alloc: heap = apply_alloc(allocs[at], event, definitions); break;
+      case RecordKind::alloc:
+        prefetch(allocs, at);
+        heap = apply_alloc(allocs[at], event, definitions);
+        break;
       case RecordKind::free:
         prefetch<reads_freed>(frees, at);
         if constexpr (reads_freed) after.before_free(frees[at].slot);

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <functional>
+#include <future>
 #include <optional>
+#include <system_error>
 
 #include "analysis/heap/address_space_builder.h"
 #include "analysis/trace/decoding.h"
@@ -14,6 +17,22 @@
 
 namespace hbmscope {
 namespace {
+
+constexpr std::size_t blocks_to_share = 100'000;
+#ifdef __EMSCRIPTEN__
+constexpr bool has_threads = false;
+#else
+constexpr bool has_threads = true;
+#endif
+
+// On another thread; nothing if there can be no more threads.
+std::future<PackedBlocks> start_or_not(const std::function<PackedBlocks()>& pack) {
+  try {
+    return std::async(std::launch::async, pack);
+  } catch (const std::system_error&) {
+    return {};
+  }
+}
 
 // A block that can't be decoded is a bug: the owner of keyframes and blocks guarantees that they can be.
 void decode_own(Decoding& decoding, const wire::Block& block) {
@@ -48,7 +67,7 @@ void StreamState::list_blocks_of(std::uint32_t id, std::span<const std::uint32_t
     std::uint32_t slot;
     BlockIndex place;
   };
-  const auto add = [&](const Listed& listed, std::uint32_t more_flags) {
+  const auto add = [&](const Listed& listed, std::uint32_t more_flags, PackedBlocks& to) {
     const Slot& slot = slots_[listed.slot];
     const Details& known = details[static_cast<std::size_t>(listed.place)];
     wire::LiveRecord record;
@@ -62,7 +81,7 @@ void StreamState::list_blocks_of(std::uint32_t id, std::span<const std::uint32_t
     record.stream = known.stream;
     record.tag = known.tag;
     record.flags = known.flags | more_flags | (slot.is_pending != 0 ? wire::block_flag::is_pending : 0);
-    out.add(record);
+    to.add(record);
   };
   std::vector<Listed> inside, loose;
   inside.reserve(slots.size());
@@ -77,16 +96,31 @@ void StreamState::list_blocks_of(std::uint32_t id, std::span<const std::uint32_t
   std::vector<Listed> scratch_memory(inside.size());
   std::span<Listed> sorted(inside), scratch(scratch_memory);
   radix_sort(sorted, scratch, bits, [](const Listed& listed) { return listed.address; });
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    if (i + ahead < sorted.size()) {
-      const Listed& later = sorted[i + ahead];
-      __builtin_prefetch(&slots_[later.slot]);
-      __builtin_prefetch(&details[static_cast<std::size_t>(later.place)]);
-      space.prefetch(later.place);
+  const auto add_all = [&](std::span<const Listed> some, PackedBlocks& to) {
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      if (i + ahead < some.size()) {
+        const Listed& later = some[i + ahead];
+        __builtin_prefetch(&slots_[later.slot]);
+        __builtin_prefetch(&details[static_cast<std::size_t>(later.place)]);
+        space.prefetch(later.place);
+      }
+      add(some[i], 0, to);
     }
-    add(sorted[i], 0);
+  };
+  // The reader of a file waits for this, and has a processor to spare.
+  std::future<PackedBlocks> second_half;
+  const std::size_t half = sorted.size() / 2;
+  if (has_threads && sorted.size() >= blocks_to_share) {
+    second_half = start_or_not([&, half] {
+      PackedBlocks packed(position_);
+      add_all(sorted.subspan(half), packed);
+      packed.finish();
+      return packed;
+    });
   }
-  for (const Listed& listed : loose) add(listed, wire::block_flag::is_loose);
+  add_all(second_half.valid() ? sorted.first(half) : sorted, out);
+  if (second_half.valid()) out.append(second_half.get());
+  for (const Listed& listed : loose) add(listed, wire::block_flag::is_loose, out);
 }
 
 std::size_t StreamState::region_count() const {

@@ -207,6 +207,12 @@ void PackedBlocks::pack() {
   waiting_.clear();
 }
 
+void PackedBlocks::append(const PackedBlocks& more) {
+  if (!waiting_.empty()) pack();
+  bytes_.insert(bytes_.end(), more.bytes_.begin(), more.bytes_.end() - packed_numbers_behind);
+  pieces_.insert(pieces_.end(), more.pieces_.begin(), more.pieces_.end());
+}
+
 void PackedBlocks::finish() {
   if (!waiting_.empty()) pack();
   waiting_ = {};

@@ -50,6 +50,8 @@ class PackedBlocks {
     if (!waiting_.empty() && (waiting_.size() == rows_max || waiting_.front().heap != block.heap)) pack();
     waiting_.push_back(block);
   }
+  // The blocks of another one, which is finished, follow.
+  void append(const PackedBlocks& more);
   void finish();  // Call after the last add() and before reading.
 
   // In the order of add(): take(heap, rows) is called after up to piece_rows_max blocks of one heap were written to the

@@ -181,18 +181,21 @@ inline std::uint64_t possible_size(const wire::PhysicalCreateRecord& handle) {
 }
 
 // The block of an allocation, as its record describes it; without its slot.
-inline LiveBlock allocated_block(const HeapChange& change) {
+inline LiveBlock allocated_block(const wire::AllocRecord& record, std::uint64_t event) {
   LiveBlock block;
-  block.event = change.place.event;
-  block.heap = change.allocated.heap;
-  block.address = change.allocated.address;
-  block.size = possible_size(change.allocated);
-  block.requested = change.allocated.requested;
-  block.stack = change.allocated.stack;
-  block.stream = change.allocated.stream;
-  block.tag = change.allocated.tag;
-  block.flags = change.allocated.flags;
+  block.event = event;
+  block.heap = record.heap;
+  block.address = record.address;
+  block.size = possible_size(record);
+  block.requested = record.requested;
+  block.stack = record.stack;
+  block.stream = record.stream;
+  block.tag = record.tag;
+  block.flags = record.flags;
   return block;
+}
+inline LiveBlock allocated_block(const HeapChange& change) {
+  return allocated_block(change.allocated, change.place.event);
 }
 
 }  // namespace hbmscope

@@ -16,6 +16,12 @@ namespace {
 constexpr std::uint64_t keyframe_bytes_per_event = 9;
 constexpr std::uint64_t sparing_events_per_byte = 4;
 
+// May a block that contains this kind of record have plain sizes (Stream::end_of_plain_sizes)?
+bool has_plain_sizes(std::uint8_t kind) {
+  using enum wire::RecordKind;
+  return NetChanges::is_plain(kind) || wire::RecordKind{kind} == region_grow || wire::RecordKind{kind} == region_shrink;
+}
+
 // Whether Stream, StreamState, PhysicalState or Definitions keep this record; others are counted as passed over.
 bool is_held(const wire::RecordDescription* record, wire::BlockType type) {
   if (record == nullptr || record->role == wire::RecordRole::passed_over) return false;
@@ -52,26 +58,30 @@ std::optional<std::string> Stream::append(wire::SharedBlock block, Gap gap) {
   }
   if (is_keyframe && !last.takes_keyframe(block->header)) return std::nullopt;
   if (block->header.first_event < last.position()) return "a block of events that were there before";
-  bool is_plain =
+  const bool follows =
       !is_keyframe && block->header.first_event == last.position() && block->header.sequence == growth_->next_sequence;
   note_gap(block->header, gap);
   if (is_keyframe) ++has_.keyframe_blocks;
   growth_->next_sequence = block->header.sequence + (is_keyframe ? 0 : 1);
   has_.definitions.add(decoded);
   const RecordCounts counts = note(decoded);
-  for (std::size_t kind = 0; kind < counts.size(); ++kind)
+  // Definitions change no heap. Blocks with fewer events than heaps are not plain: checking every heap after so few
+  // events would cost more than all the rest.
+  bool is_plain = follows && (block->header.events == 0 || has_.definitions.heaps().size() <= block->header.events);
+  bool are_sizes_plain = is_plain;
+  for (std::size_t kind = 0; kind < counts.size(); ++kind) {
     is_plain &= counts[kind] == 0 || NetChanges::is_plain(static_cast<std::uint8_t>(kind));
+    are_sizes_plain &= counts[kind] == 0 || has_plain_sizes(static_cast<std::uint8_t>(kind));
+  }
   has_.peaks.resize(has_.definitions.heaps().size());
   has_.inexact_peaks.resize(has_.definitions.heaps().size());
   has_.timelines.resize(has_.definitions.heaps().size());
   has_.use_at_marks.make_heaps(has_.definitions.heaps().size());
   last.make_heaps(has_.definitions);
   const std::size_t number = has_.blocks.size();
-  // Definitions change no heap. Blocks with fewer events than heaps are not plain: checking every heap after so few
-  // events would cost more than all the rest.
-  is_plain &= block->header.events == 0 || has_.definitions.heaps().size() <= block->header.events;
-  const bool may_find_problems = is_plain && block->header.events > 0;
-  const std::uint64_t problems = may_find_problems ? last.count_problems() : 0;
+  const bool may_find_problems = are_sizes_plain && block->header.events > 0;
+  const std::uint64_t problems = may_find_problems ? last.count_problems() : 0,
+                      size_problems = may_find_problems ? last.count_size_problems() : 0;
   growth_->block_bytes += block->payload.size() + sizeof(wire::Block);
   has_.blocks.push_back(std::move(block));
   const auto note_event = [&](std::uint64_t position, std::int64_t time_ns, std::uint32_t heap) {
@@ -89,7 +99,11 @@ std::optional<std::string> Stream::append(wire::SharedBlock block, Gap gap) {
   }
   last.apply(decoded, number, has_.definitions, ~std::uint64_t{0}, note_event);
   note_marks_before(last.position() + 1);
-  has_.plain_blocks.push_back(is_plain && (!may_find_problems || last.count_problems() == problems) ? 1 : 0);
+  if (may_find_problems) {
+    is_plain &= last.count_problems() == problems;
+    are_sizes_plain &= last.count_size_problems() == size_problems;
+  }
+  has_.plain_blocks.push_back(static_cast<std::uint8_t>((is_plain ? plain : 0) | (are_sizes_plain ? plain_sizes : 0)));
   has_.end_position = last.position();
   if (!is_keyframe && last.position() >= next_keyframe_position()) keep_keyframe();
   return std::nullopt;
@@ -402,10 +416,15 @@ Stream::RecordCounts Stream::note(const wire::DecodedBlock& block) {
 std::vector<wire::SharedBlock> Stream::plain_blocks_after(const Keyframe& keyframe, std::uint64_t position) const {
   std::vector<wire::SharedBlock> blocks;
   for (std::size_t number = keyframe.next_block; number < has_.blocks.size(); ++number) {
-    if (has_.plain_blocks[number] == 0 || has_.blocks[number]->header.first_event > position) break;
+    if ((has_.plain_blocks[number] & plain) == 0 || has_.blocks[number]->header.first_event > position) break;
     blocks.push_back(has_.blocks[number]);
   }
   return blocks;
+}
+
+std::size_t Stream::end_of_plain_sizes(std::size_t number) const {
+  while (number < has_.blocks.size() && (has_.plain_blocks[number] & plain_sizes) != 0) ++number;
+  return number;
 }
 
 StreamState Stream::state_at(std::uint64_t position) const {
@@ -427,7 +446,8 @@ void Stream::advance(StreamState& state, std::uint64_t position) const {
   for (std::size_t number = state.next_block(); number < has_.blocks.size(); ++number) {
     if (has_.blocks[number]->header.first_event > position) break;
     // The next event is in a plain block, so nothing before that event changes the state.
-    if (state.position() == position && has_.plain_blocks[number] != 0 && has_.blocks[number]->header.events > 0)
+    if (state.position() == position && (has_.plain_blocks[number] & plain) != 0 &&
+        has_.blocks[number]->header.events > 0)
       return;
     if (decoding.decode(*has_.blocks[number])) {  // It was spilled to a file that can't be read back.
       while (number + 1 < has_.blocks.size() && has_.blocks[number + 1]->header.first_event < position) ++number;

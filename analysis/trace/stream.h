@@ -209,12 +209,19 @@ class Stream {
   StreamState state_at(std::uint64_t position) const;
   // Advances a state to a later position; a new state starts before the first event.
   void advance(StreamState& state, std::uint64_t position) const;
+  // The first block from `number` on that is not of the ordinary kind, in which the live bytes are what its records of
+  // blocks add up to: only allocations, frees, regions and notes, without a gap and without problems.
+  std::size_t end_of_plain_sizes(std::size_t number) const;
   // The first position at which all events up to and including that time are applied.
   std::uint64_t position_of_time(std::int64_t time_ns) const;
 
  private:
   // One block: it is always decoded as a whole, wherever in it the position lies.
   static constexpr std::uint64_t keyframe_events_min = wire::block_events_max;
+
+  // NetChanges can process the block.
+  static constexpr std::uint8_t plain = 1;
+  static constexpr std::uint8_t plain_sizes = 2;
 
   struct InexactPeak {
     HeapPeak peak;
@@ -223,7 +230,7 @@ class Stream {
   // Copies share whatever is sealed.
   struct Contents {
     SharedLog<wire::SharedBlock> blocks;
-    SharedLog<std::uint8_t> plain_blocks;  // By block: 1 if NetChanges can process it.
+    SharedLog<std::uint8_t> plain_blocks;  // By block: `plain` and `plain_sizes`.
     Definitions definitions;
     EventCounts counts;
     SharedLog<FailureEvent> failures;

@@ -42,6 +42,12 @@ std::uint64_t StreamState::count_problems() const {
   return problems;
 }
 
+std::uint64_t StreamState::count_size_problems() const {
+  std::uint64_t problems = problems_.total();
+  for (const HeapState& heap : heaps_) problems += heap.space.problems().impossible_sizes;
+  return problems;
+}
+
 LiveBlock StreamState::block_in(std::size_t number) const {
   const Slot& slot = slots_[number];
   LiveBlock block;

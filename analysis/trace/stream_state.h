@@ -145,6 +145,10 @@ class StreamState {
   const StreamProblems& problems() const { return problems_; }
   // All problems so far, in any heap. An event without problems leaves the number unchanged.
   std::uint64_t count_problems() const;
+  // Those of them after which a block's size isn't the reported one, or its slot isn't the writer's.
+  std::uint64_t count_size_problems() const;
+  // Vacant ones; the last one is taken next.
+  std::span<const std::uint32_t> free_slots() const { return free_slots_; }
 
  private:
   // A quarter of a cache line, because frees touch one of tens of thousands at random. The heap's space holds address
@@ -187,6 +191,21 @@ class StreamState {
     }
     if (const std::uint32_t slot = frees[at + next].slot; slot < slots_.size() && slots_[slot].heap < heaps_.size())
       heaps_[slots_[slot].heap].space.prefetch_neighbours(slots_[slot].place);
+  }
+  [[gnu::always_inline]] void prefetch(std::span<const wire::AllocRecord> allocs, std::size_t at) const {
+    constexpr std::size_t far = 8, near = 3;
+    if (at + far >= allocs.size()) return;
+    if (const wire::AllocRecord& later = allocs[at + far]; later.heap < heaps_.size())
+      heaps_[later.heap].space.prefetch_take(later.address, later.size);
+    if (const wire::AllocRecord& later = allocs[at + near]; later.heap < heaps_.size())
+      heaps_[later.heap].space.prefetch_taken(later.address);
+  }
+  // For walks over all slots, whose blocks lie at random places.
+  [[gnu::always_inline]] void prefetch_block(std::size_t number) const {
+    if (number >= slots_.size() || slots_[number].heap == 0) return;
+    const Slot& slot = slots_[number];
+    heaps_[slot.heap].space.prefetch(slot.place);
+    __builtin_prefetch(&details_[slot.heap][static_cast<std::size_t>(slot.place)]);
   }
   std::uint32_t apply_free_requested(std::uint32_t slot);
   std::uint32_t apply_move(const wire::MoveRecord& record);
@@ -309,7 +328,8 @@ class StreamState::Slots {
     Iterator(const StreamState* state, std::size_t slot) : state_(state), slot_(slot) {}
     LiveBlock operator*() const { return state_->block_in(slot_); }
     Iterator& operator++() {
-      ++slot_;
+      constexpr std::size_t ahead = 24;
+      state_->prefetch_block(++slot_ + ahead);
       return *this;
     }
     friend bool operator==(const Iterator&, const Iterator&) = default;

@@ -43,16 +43,16 @@ TEST(FramePacer, progress_moves_while_something_is_read) {
   EXPECT_EQ(pacer.pause(start + milliseconds(30), true, false), FramePacer::busy_period - milliseconds(30));
 }
 
-TEST(FramePacer, progress_takes_a_fifth_of_the_time_at_most) {
+TEST(FramePacer, progress_takes_a_tenth_of_the_time_at_most) {
   FramePacer pacer = make_rested();
   pacer.note_frame(start, start + milliseconds(60));
-  EXPECT_EQ(pacer.pause(start + milliseconds(60), true, false), milliseconds(240));
+  EXPECT_EQ(pacer.pause(start + milliseconds(60), true, false), milliseconds(540));
 }
 
 TEST(FramePacer, a_running_job_is_drawn_once_each_time_and_ten_times_a_second_at_most) {
   FramePacer pacer = make_rested();
   pacer.note_renewal();
-  EXPECT_EQ(pacer.pause(start + milliseconds(30), false, false), FramePacer::busy_period - milliseconds(30));
+  EXPECT_EQ(pacer.pause(start + milliseconds(30), false, false), FramePacer::renewal_period - milliseconds(30));
   pacer.note_frame(start + milliseconds(100), start + milliseconds(110));
   EXPECT_EQ(pacer.pause(start + milliseconds(110), false, false), std::nullopt) << "until it changes again";
 }

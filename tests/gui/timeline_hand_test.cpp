@@ -159,37 +159,6 @@ TEST_F(TimelineHand, a_zoomed_picture_of_little_has_a_lower_axis) {
   });
 }
 
-TEST_F(TimelineHand, a_click_on_a_row_or_its_name_shows_that_device) {
-  run([&](ImGuiTestContext& hand) {
-    SmallTrace trace;
-    for (const std::uint64_t heap : {0, 1, 2}) {
-      if (heap > 0) trace.add_heap("GPU " + std::to_string(heap));
-      trace.region((heap + 1) << 32, 300 * mib);
-      for (std::uint64_t i = 0; i < 20; ++i) trace.alloc(((heap + 1) << 32) + i * mib, mib, "step");
-    }
-    trace.write(path("devices.hbm"));
-    open(hand, {path("devices.hbm")});
-    commands().push(command::choose_heap, HeapKey{0, 1});
-    commands().push(CommandId::toggle_all_devices);
-    ASSERT_TRUE(wait_until(hand, [&] { return state().answers().device_stacks.value != nullptr; }));
-    hand.Yield(5);
-    gui::PictureOptions options{.seen = state().position().span};
-    options.devices = 2;
-    const gui::TimelinePicture drawn = picture(hand, options);
-    ASSERT_EQ(2U, drawn.devices.size());
-    const float x = drawn.left + 0.8F * static_cast<float>(drawn.width);
-    hand.MouseMoveToPos({x, (drawn.devices[1].from.y + drawn.devices[1].to.y) / 2});
-    hand.MouseClick();
-    ASSERT_TRUE(wait_until_idle(hand));
-    EXPECT_EQ((HeapKey{0, 3}), state().answers().timeline.value->heap);
-    EXPECT_NEAR(0.8 * 63, static_cast<double>(state().answers().moment.value->position(HeapKey{0, 3})), 2)
-        << "at the time under the pointer";
-    hand.ItemClick("//Timeline/**/device 0.2");
-    ASSERT_TRUE(wait_until_idle(hand));
-    EXPECT_EQ((HeapKey{0, 2}), state().answers().timeline.value->heap);
-  });
-}
-
 // Nothing happens after the failure for a while: a click there stays there, and is not called the failure.
 TEST_F(TimelineHand, a_click_behind_a_failure_is_not_at_the_failure) {
   SmallTrace trace;

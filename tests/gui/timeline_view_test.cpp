@@ -235,41 +235,6 @@ TEST_F(TimelineView, lanes_leave_the_plot_its_height_until_they_are_unfolded) {
   });
 }
 
-TEST_F(TimelineView, devices_are_small_multiples_on_one_scale) {
-  const std::string file = write_trace();
-  run([&](ImGuiTestContext& hand) {
-    open(hand, {file});
-    const gui::Look look(state());
-    gui::PictureOptions options;
-    options.devices = 7;
-    options.device = 2;
-    options.most_beside = 900 * mib;
-    const auto picture =
-        gui::make_picture(*state().answers().timeline.value, nullptr, options, {0, 0}, {400, look.px(400)}, look);
-    ASSERT_EQ(7U, picture.devices.size());
-    EXPECT_FALSE(picture.fits || picture.growth || picture.markers);
-    EXPECT_DOUBLE_EQ(990.0 * mib, picture.memory.most);
-    for (const gui::Lane& lane : picture.devices) {
-      EXPECT_FLOAT_EQ(picture.memory.height(), lane.height());
-      EXPECT_DOUBLE_EQ(picture.memory.most, lane.most);
-      EXPECT_LE(lane.to.y, look.px(400));
-    }
-    EXPECT_LT(picture.devices[1].to.y, picture.memory.from.y) << "each has its place";
-    options.y_range = gui::ByteRange{100.0 * mib, 500.0 * mib};
-    const auto zoomed =
-        gui::make_picture(*state().answers().timeline.value, nullptr, options, {0, 0}, {400, look.px(400)}, look);
-    EXPECT_EQ(0, zoomed.devices[0].least) << "rows keep their foot";
-    EXPECT_EQ(500.0 * mib, zoomed.devices[0].most);
-    options.y_range.reset();
-    EXPECT_GT(picture.devices[2].from.y, picture.memory.to.y);
-    EXPECT_EQ(0U, picture.devices_left_out);
-    const auto low =
-        gui::make_picture(*state().answers().timeline.value, nullptr, options, {0, 0}, {400, look.px(70)}, look);
-    EXPECT_EQ(7U, low.devices.size() + low.devices_left_out);
-    EXPECT_NE(std::string::npos, gui::words_not_drawn(low, true).find("No room for ")) << "said";
-  });
-}
-
 // Ten steps, of which the fourth leaves 40 times as much as the others.
 TEST_F(TimelineView, a_click_on_a_bar_of_growth_selects_that_step) {
   SmallTrace trace;

@@ -35,7 +35,7 @@ void AnswerSlot::forget() {
 Answering::Answering(AppState& state, const CommandQueue& commands, WorkerPool& pool)
     : state_(state), commands_(commands), pool_(pool), cache_(cache_bytes) {}
 
-void Answering::ask(AnswerSlot& answer, AnswerKey key, Compute compute) {
+void Answering::ask(AnswerSlot& answer, AnswerKey key, Compute compute, WorkerPool::Turn turn) {
   if (answer.key == key) return;
   answer.cancel();
   answer.work = nullptr;
@@ -53,7 +53,7 @@ void Answering::ask(AnswerSlot& answer, AnswerKey key, Compute compute) {
   const bool is_renewal = source != nullptr && source->live && answer.has_value();
   answer.pending_since = is_renewal ? std::chrono::steady_clock::time_point::max() : std::chrono::steady_clock::now();
   answer.work = std::make_shared<Work>();
-  pool_.post([this, key = std::move(key), compute = std::move(compute), work = answer.work]() -> WorkerPool::Finish {
+  auto task = [this, key = std::move(key), compute = std::move(compute), work = answer.work]() -> WorkerPool::Finish {
     // Cancelled before it started: it was replaced by another question, or the user cancelled it.
     const Result<AnyComputed> computed =
         work->cancelled ? Result<AnyComputed>(Failure(cancelled_error())) : compute(*work);
@@ -75,7 +75,8 @@ void Answering::ask(AnswerSlot& answer, AnswerKey key, Compute compute) {
           }
         }
     };
-  });
+  };
+  pool_.post(std::move(task), turn);
 }
 
 void Answering::forget_all() {

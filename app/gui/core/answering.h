@@ -43,13 +43,15 @@ class Answering {
   ContextNotes& notes() { return state_.context().notes; }
   bool asks(Question question) const { return commands_.asks(question, state_.context_index()); }
 
-  // Does nothing if `key` was also the last question. `compute` takes a Work& and returns a Computed<T>.
+  // Does nothing if `key` was also the last question. `compute` takes a Work& and returns a Computed<T>. `turn`: next,
+  // if a long chain of answers waits for this one.
   template <class T>
-  void ask(Answer<T> Answers::*member, AnswerKey key, auto compute) {
+  void ask(Answer<T> Answers::*member, AnswerKey key, auto compute, WorkerPool::Turn turn = WorkerPool::Turn::last) {
     static_assert(std::is_same_v<decltype(compute(std::declval<Work&>())), Computed<T>>);
     key.type = &typeid(T);
-    ask(state_.context().answers.*member, std::move(key),
-        [compute = std::move(compute)](Work& work) { return compute(work).result; });
+    ask(
+        state_.context().answers.*member, std::move(key),
+        [compute = std::move(compute)](Work& work) { return compute(work).result; }, turn);
   }
   template <class T>
   void forget(Answer<T> Answers::*member) {
@@ -63,7 +65,7 @@ class Answering {
   void ask_again_what_was_cancelled();
 
  private:
-  void ask(AnswerSlot& answer, AnswerKey key, Compute compute);
+  void ask(AnswerSlot& answer, AnswerKey key, Compute compute, WorkerPool::Turn turn);
 
   AppState& state_;
   const CommandQueue& commands_;

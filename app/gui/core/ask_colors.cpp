@@ -178,10 +178,12 @@ void ask_stack(Answering& asking, HeapKey heap) {
   };
   // A trace that grows is continued where its previous version ended.
   const auto before = source->is_part() ? asking.answers().stack.value : nullptr;
-  asking.ask(&Answers::stack, {source->id, StackOptions{query, {}}},
-             [trace = source->trace, query, before, computed](Work& work) {
-               return computed(StackCourse::compute(*trace, query, before.get(), &work));
-             });
+  asking.ask(
+      &Answers::stack, {source->id, StackOptions{query, {}}},
+      [trace = source->trace, query, before, computed](Work& work) {
+        return computed(StackCourse::compute(*trace, query, before.get(), &work));
+      },
+      WorkerPool::Turn::next);
   ask_tiers(asking, query);
   ask_devices(asking, query);
   // Where the whole trace's buckets are fewer than the pixels, the visible span is computed by itself.

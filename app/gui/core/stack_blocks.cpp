@@ -83,11 +83,9 @@ class StackBlocks::Walk {
   }
 
   bool run(PassControl* control) {
-    StreamState state = stream_.state_at(positions_.front());
-    state.forget_regions();
     if (control != nullptr) control->total_events = positions_.back() - positions_.front();
     GroupWalk<LargeBlocks, Walk> walk(stream_, made_.query_.course->query().heap.heap, large_, *this);
-    const bool is_complete = walk.run(state, positions_.back(), [control](std::uint64_t events) {
+    const bool is_complete = walk.run(positions_.front(), positions_.back(), [control](std::uint64_t events) {
       if (control == nullptr) return true;
       control->done_events += events;
       return !control->cancelled;
@@ -117,10 +115,10 @@ class StackBlocks::Walk {
                                   [](const Live& a, const Live& b) { return a.rank < b.rank; }),
                  added);
   }
-  void point(const StreamState&, std::uint64_t position, std::int64_t) {
+  void point(const GroupPoint& point) {
     std::vector<Column>& columns = made_.columns_;
-    while (columns.size() < positions_.size() && positions_[columns.size()] < position) columns.push_back(shown_);
-    if (columns.size() < positions_.size() && positions_[columns.size()] == position) show();
+    while (columns.size() < positions_.size() && positions_[columns.size()] < point.position) columns.push_back(shown_);
+    if (columns.size() < positions_.size() && positions_[columns.size()] == point.position) show();
   }
 
  private:

@@ -1,6 +1,7 @@
 #include "app/gui/core/stack_course.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "analysis/query/group_walk.h"
 #include "app/gui/core/course.h"
@@ -28,10 +29,8 @@ class StackCourse::Walk {
       : labels_(trace.streams[course.query_.heap.stream]), groups_(trace, labels_, course.query_), course_(course) {}
 
   bool run(const Stream& stream, std::uint64_t begin, std::uint64_t end, PassControl* control) {
-    StreamState state = stream.state_at(begin);
-    state.forget_regions();
     GroupWalk<LitShades, Walk> walk(stream, course_.query_.heap.heap, groups_, *this);
-    return walk.run(state, end, [control](std::uint64_t events) {
+    return walk.run(begin, end, [control](std::uint64_t events) {
       if (control == nullptr) return true;
       control->done_events += events;
       return !control->cancelled;
@@ -47,10 +46,11 @@ class StackCourse::Walk {
     if (groups_.is_lit(number)) change(now_.lit[shade]);
     live_[number] = bytes;
   }
-  void point(const StreamState&, std::uint64_t position, std::int64_t time_ns) {
-    now_.position = position;
-    const std::int64_t at = course_.has_times_ ? time_ns - course_.first_time_ns_ : static_cast<std::int64_t>(position);
-    course_.note(position, position == 0 ? 0 : at, now_);
+  void point(const GroupPoint& point) {
+    now_.position = point.position;
+    const std::int64_t at =
+        course_.has_times_ ? point.time_ns - course_.first_time_ns_ : static_cast<std::int64_t>(point.position);
+    course_.note(point.position, point.position == 0 ? 0 : at, now_);
   }
 
  private:
@@ -107,7 +107,7 @@ bool StackCourse::is_of_start_of(const Stream& stream) const {
 }
 
 void StackCourse::note(std::uint64_t position, std::int64_t at, const Composition& now) {
-  const std::uint64_t number = (position == 0 ? 0 : position - 1) / events_in_bucket_;
+  const std::uint64_t number = (position == 0 ? 0 : position - 1) >> std::countr_zero(events_in_bucket_);
   if (number > buckets_.back().number || (buckets_.size() == 1 && at > buckets_.front().first)) {
     if (buckets_.size() == buckets_max) {
       halve();

@@ -84,7 +84,7 @@ class StackCourse {
   bool has_times_ = false;
   std::int64_t first_time_ns_ = 0;
   TimelineSpan span_;
-  std::uint64_t end_position_ = 0, events_in_bucket_ = 1;
+  std::uint64_t end_position_ = 0, events_in_bucket_ = 1;  // A power of two.
   std::size_t blocks_seen_ = 0;
   wire::SharedBlock last_seen_;  // The last one of these blocks.
   std::vector<Bucket> buckets_;  // Never empty; the first one has what was live at the start.

@@ -18,10 +18,10 @@ WorkerPool::~WorkerPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void WorkerPool::post(Work work) {
+void WorkerPool::post(Work work, Turn turn) {
   {
     const std::lock_guard lock(mutex_);
-    waiting_.push_back(std::move(work));
+    waiting_.insert(turn == Turn::next ? waiting_.begin() : waiting_.end(), std::move(work));
   }
   something_to_do_.notify_one();
 }

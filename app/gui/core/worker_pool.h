@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -24,7 +25,8 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  void post(Work work);
+  enum class Turn : std::uint8_t { last, next };
+  void post(Work work, Turn turn = Turn::last);
   void post_finished(Finish finish);  // From any thread: what is finished already and only needs the window's thread.
   bool run_finished();                // True if something had finished.
   bool busy() const;                  // A task is waiting, running, or finished but not collected.

@@ -3,8 +3,8 @@
 // A change (input, a finished answer, a new size) is drawn at once, and then twice more because a layout takes a frame
 // or two to settle. Frames then continue at a low rate for a while, so that tooltips with a delay appear. While a key
 // or button is held it may repeat, and while something is being read its progress moves. Progress frames take at most a
-// fifth of the time: with a software renderer (no graphics card, a remote desktop) they take processor time from the
-// reading itself.
+// tenth of the time, and those after a change a fifth as long as something is read: with a software renderer (no
+// graphics card, a remote desktop) they take processor time from the reading itself.
 #pragma once
 
 #include <chrono>
@@ -20,8 +20,11 @@ class FramePacer {
   static constexpr std::chrono::milliseconds afterglow{700};  // Longer than the longest delay of a tooltip.
   static constexpr std::chrono::milliseconds afterglow_period{50};
   static constexpr std::chrono::milliseconds held_period{16};
-  static constexpr std::chrono::milliseconds busy_period{100};
-  static constexpr int busy_frames_apart = 5;  // As a multiple of the duration of a frame.
+  static constexpr std::chrono::milliseconds renewal_period{100};
+  static constexpr std::chrono::milliseconds busy_period{250};
+  // As a multiple of the duration of a frame.
+  static constexpr int renewal_frames_apart = 5;
+  static constexpr int busy_frames_apart = 10;
 
   void note_change(Clock::time_point now);
   // Something changed by itself, as a running job does all the time: at most ten pictures a second, and at most a fifth

@@ -128,20 +128,13 @@ std::optional<Shade> lit_shade(const AppState& state, const StackedBands& bands)
 // The other devices of the trace, on the shown axis: their streams have one zero.
 std::vector<DeviceLane> device_lanes(const TimelineFrame& frame, DeviceLane& shown) {
   std::vector<DeviceLane> lanes;
-  const auto& known = frame.state.answers().device_stacks.value;
-  if (frame.picture.devices.empty() || known == nullptr || known->trace != frame.state.source()->trace) return lanes;
-  frame.view.devices.resize(known->devices.size());
-  for (std::size_t i = 0; i < known->devices.size(); ++i) {
-    const DeviceStack& device = known->devices[i];
-    if (device.heap == frame.whole.heap) {
-      shown = {device.name, device.peak, nullptr};
-      continue;
-    }
-    if (lanes.size() == frame.picture.devices.size()) continue;
-    const TimelineSpan seen{std::llround(frame.picture.begin), std::llround(frame.picture.end)};
-    const bool is_known = frame.view.devices[i].update(device.course, seen, frame.picture.width);
-    lanes.push_back({device.name, device.peak, is_known ? &frame.view.devices[i] : nullptr});
+  const TimelineSpan seen{std::llround(frame.picture.begin), std::llround(frame.picture.end)};
+  for (const DeviceRow& row : device_rows(frame)) {
+    const bool is_known = row.bands.update(row.device.course, seen, frame.picture.width);
+    lanes.push_back({row.device.name, row.device.peak, is_known ? &row.bands : nullptr});
   }
+  if (const DeviceStack* device = find_device(frame.state, frame.whole.heap))
+    shown = {device->name, device->peak, nullptr};
   return lanes;
 }
 
@@ -211,9 +204,13 @@ void draw_picture(const TimelineFrame& frame, std::optional<Shade> lit, float sc
 
 // What the legend has no entry for.
 std::string words_behind_legend(const TimelinePicture& picture, bool fits_y, bool has_strip) {
-  std::string words = !picture.devices.empty()      ? "each row from 0 to " + text_from_bytes(picture.memory.most)
-                      : picture.source.heap.empty() ? std::string()
-                                                    : words_of_axis(picture, fits_y);
+  std::string words;
+  if (!picture.devices.empty())
+    words = "each row from 0 to " + text_from_bytes(picture.memory.most);
+  else if (!picture.source.heap.empty())
+    words = words_of_axis(picture, fits_y);
+  if (picture.devices_left_out > 0)
+    words += fmt::format("; {} more: turn the wheel over their names", picture.devices_left_out);
   if (std::string missing = words_not_drawn(picture, has_strip); !missing.empty()) {
     if (!words.empty()) missing[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(missing[0])));
     words += (words.empty() ? "" : "; ") + missing;
@@ -232,17 +229,47 @@ std::uint64_t most_beside(const AppState& state, const TimelineOverlay* overlay)
   return most;
 }
 
-void add_devices(const AppState& state, HeapKey heap, PictureOptions& options) {
+void add_devices(const AppState& state, const TimelineState& view, HeapKey heap, PictureOptions& options) {
   const auto& known = state.answers().device_stacks.value;
   const bool are_shown = known && state.position().all_devices && known->trace == state.source()->trace;
   if (!are_shown || known->devices.size() < 2) return;
   options.devices = known->devices.size() - 1;
+  options.first_device = view.first_device;
   for (std::size_t i = 0; i < known->devices.size(); ++i)
     if (known->devices[i].heap == heap) options.device = i;
 }
 
-// The names left of the lanes of devices are buttons.
+// By a number of rows.
+void scroll_devices(const TimelineFrame& frame, double rows) {
+  const double most = static_cast<double>(frame.picture.devices_left_out);
+  const double first = static_cast<double>(frame.picture.first_device) + rows;
+  frame.view.first_device = static_cast<std::size_t>(std::clamp(std::round(first), 0.0, most));
+}
+
+// The bar at the right edge of rows that don't all fit.
+void draw_device_scrollbar(const TimelineFrame& frame) {
+  const TimelinePicture& picture = frame.picture;
+  if (picture.devices_left_out == 0) return;
+  const float left = picture.right() + frame.look.px(1), width = frame.look.px(5);
+  const double rows = static_cast<double>(picture.devices.size() + 1),
+               all = rows + static_cast<double>(picture.devices_left_out);
+  const float height = picture.bottom - picture.top;
+  const float grip = height * static_cast<float>(rows / all);
+  const float top = picture.top + height * static_cast<float>(static_cast<double>(picture.first_device) / all);
+  ImGui::SetCursorScreenPos({left, picture.top});
+  ImGui::InvisibleButton("rows", {width, height});
+  if (ImGui::IsItemActive())
+    scroll_devices(frame, static_cast<double>((ImGui::GetMousePos().y - top - grip / 2) / height) * all);
+  const bool is_lit = ImGui::IsItemActive() || ImGui::IsItemHovered();
+  ImGui::GetWindowDrawList()->AddRectFilled(
+      {left, top}, {left + width, top + grip},
+      ImGui::GetColorU32(is_lit ? ImGuiCol_ScrollbarGrabActive : ImGuiCol_ScrollbarGrab), width / 2);
+}
+
+// The names left of the lanes of devices are buttons, and scroll the rows.
 void handle_device_names(const TimelineFrame& frame, float left) {
+  const TimelinePicture& picture = frame.picture;
+  if (picture.devices.empty() && picture.devices_left_out == 0) return;
   for (const DeviceRow& row : device_rows(frame)) {
     ImGui::SetCursorScreenPos({left, row.lane.from.y});
     const std::string id = fmt::format("device {}.{}", row.device.heap.stream, row.device.heap.heap);
@@ -250,6 +277,9 @@ void handle_device_names(const TimelineFrame& frame, float left) {
       frame.commands.push(command::choose_row, row.device.heap);
     tooltip("Shows " + row.device.name + " in all views");
   }
+  draw_device_scrollbar(frame);
+  if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({left, picture.top}, {picture.left, picture.bottom}))
+    scroll_devices(frame, -static_cast<double>(ImGui::GetIO().MouseWheel));
 }
 
 }  // namespace
@@ -291,7 +321,7 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
   PictureOptions options{state.position().span, view.fits_y, view.y_range};
   options.has_thin_lanes = !view.folds_lanes;
   options.most_beside = most_beside(state, overlay ? &*overlay : nullptr);
-  add_devices(state, whole->heap, options);
+  add_devices(state, view, whole->heap, options);
   options.has_steps =
       steps && steps->trace == state.source()->trace && steps->heap == whole->heap && steps->leaves_something;
   const int width = static_cast<int>(to.x - from.x);

@@ -42,6 +42,7 @@ struct TimelineState {
   StackedBands bands;
   std::vector<StackedBands> tiers;    // As TimelineColumns::heaps, other kinds of memory only.
   std::vector<StackedBands> devices;  // As DeviceStacks::devices.
+  std::size_t first_device = 0;       // The row at the top, if not all fit.
   TimelineMenu menu;
   PixelCanvas lanes, overview;
   std::uint64_t copy_seen = 0, zoom_seen = 0;

@@ -319,11 +319,17 @@ void draw_menu(const TimelineFrame& frame) {
 
 }  // namespace
 
-std::string name_of_device(const AppState& state, HeapKey heap) {
+const DeviceStack* find_device(const AppState& state, HeapKey heap) {
   const auto& known = state.answers().device_stacks.value;
-  for (const DeviceStack& one : known ? known->devices : std::vector<DeviceStack>())
-    if (one.heap == heap) return one.name;
-  return {};
+  if (known == nullptr) return nullptr;
+  const auto found = std::find_if(known->devices.begin(), known->devices.end(),
+                                  [&](const DeviceStack& one) { return one.heap == heap; });
+  return found == known->devices.end() ? nullptr : &*found;
+}
+
+std::string name_of_device(const AppState& state, HeapKey heap) {
+  const DeviceStack* device = find_device(state, heap);
+  return device == nullptr ? std::string() : device->name;
 }
 
 std::vector<DeviceRow> device_rows(const TimelineFrame& frame) {
@@ -331,9 +337,9 @@ std::vector<DeviceRow> device_rows(const TimelineFrame& frame) {
   const auto& known = frame.state.answers().device_stacks.value;
   if (frame.picture.devices.empty() || !known || known->trace != frame.state.source()->trace) return rows;
   frame.view.devices.resize(known->devices.size());
-  for (std::size_t i = 0; i < known->devices.size() && rows.size() < frame.picture.devices.size(); ++i)
-    if (known->devices[i].heap != frame.whole.heap)
-      rows.push_back({known->devices[i], frame.picture.devices[rows.size()], frame.view.devices[i]});
+  for (std::size_t i = 0; i < frame.picture.devices.size(); ++i)
+    if (const std::size_t number = frame.picture.device_numbers[i]; number < known->devices.size())
+      rows.push_back({known->devices[number], frame.picture.devices[i], frame.view.devices[number]});
   return rows;
 }
 

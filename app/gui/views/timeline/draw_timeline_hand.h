@@ -59,8 +59,10 @@ struct TimelineFrame {
 struct DeviceRow {
   const DeviceStack& device;
   const Lane& lane;
-  const StackedBands& bands;  // May be unknown.
+  StackedBands& bands;  // May be unknown.
 };
+// Of the view of all devices; null if it isn't known.
+const DeviceStack* find_device(const AppState& state, HeapKey heap);
 std::string name_of_device(const AppState& state, HeapKey heap);
 std::vector<DeviceRow> device_rows(const TimelineFrame& frame);
 // Shows the device in all views, at the time under the point.

@@ -21,22 +21,28 @@ std::uint64_t most_of(const TimelineHeap& heap, bool fits_y) {
   return most;
 }
 
-// Small multiples: each device has its place, whichever is shown, and all have one scale.
+// Small multiples: each device has its place, whichever is shown, and all have one scale. In a low view they keep a
+// height at which a curve can be read, and scroll; the shown one then stays at the edge.
 void add_devices(TimelinePicture& picture, const PictureOptions& options, float gap, float least) {
   const float room = picture.memory.height() + gap;
   const auto lanes = std::clamp<std::size_t>(static_cast<std::size_t>(room / (least + gap)), 1, options.devices + 1);
   const float height = std::floor(room / static_cast<float>(lanes));
+  picture.devices_left_out = options.devices + 1 - lanes;
+  picture.first_device = std::min(options.first_device, picture.devices_left_out);
+  const std::size_t last = picture.first_device + lanes - 1;
+  const std::size_t place_of_shown = std::clamp(options.device, picture.first_device, last) - picture.first_device;
   const Lane all = picture.memory;
   for (std::size_t i = 0; i < lanes; ++i) {
     Lane lane = all;
     lane.from.y = all.from.y + static_cast<float>(i) * height;
     lane.to.y = lane.from.y + height - gap;
-    if (i == std::min(options.device, lanes - 1))
+    if (i == place_of_shown) {
       picture.memory = lane;
-    else
+    } else {
       picture.devices.push_back(lane);
+      picture.device_numbers.push_back(picture.first_device + i);
+    }
   }
-  picture.devices_left_out = options.devices + 1 - lanes;
 }
 
 // Small blocks on a high base, as on parameters that stay, would be a flat line.
@@ -203,7 +209,7 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   } else if (fits_y && is_alone && options.most_beside == 0) {
     fit_foot(picture);
   }
-  if (!is_alone) add_devices(picture, options, look.px(3), look.px(14));
+  if (!is_alone) add_devices(picture, options, look.px(3), look.px(device_row_least));
   if (has_fits)
     picture.fits =
         Lane{{from.x, split + gap},
@@ -233,7 +239,6 @@ std::string words_not_drawn(const TimelinePicture& picture, bool has_strip) {
   const bool has_other_kinds = !source.heaps.empty() && source.heaps.front().is_other_kind;
   if (!is_folded && (!picture.heaps.empty() || has_other_kinds))
     add(source.heaps.size() - picture.heaps.size() + source.heaps_left_out, "heap");
-  add(picture.devices_left_out, "device");
   const bool has_markers = !source.instants.empty() || !source.refusals.empty() || !source.stretches.empty();
   if (has_markers && !picture.markers && picture.devices.empty())
     without_room.emplace_back("markers");

@@ -40,13 +40,14 @@ struct TimelinePicture {
   Lane memory{};
   std::optional<Lane> fits{}, fragmentation{}, growth{}, markers{};
   int marker_rows_left_out = 0;
-  std::vector<Lane> counters{}, heaps{};  // As many of the source's as fit.
-  std::vector<Lane> devices{};            // The others, if all are shown; as many as fit.
-  std::size_t devices_left_out = 0;
-  std::string folded{};        // Lanes that the user may unfold: "fragmentation, 3 counters".
-  float top = 0, bottom = 0;   // All lanes together.
-  bool has_thin_lanes = true;  // As in the options.
-  bool has_labels = true;      // There is room above them for what is said of the peak and of failures.
+  std::vector<Lane> counters{}, heaps{};               // As many of the source's as fit.
+  std::vector<Lane> devices{};                         // The others, if all are shown; as many as fit.
+  std::vector<std::size_t> device_numbers{};           // Which ones, of all.
+  std::size_t first_device = 0, devices_left_out = 0;  // Of all, if they don't all fit.
+  std::string folded{};                                // Lanes that the user may unfold: "fragmentation, 3 counters".
+  float top = 0, bottom = 0;                           // All lanes together.
+  bool has_thin_lanes = true;                          // As in the options.
+  bool has_labels = true;  // There is room above them for what is said of the peak and of failures.
 
   float right() const { return left + static_cast<float>(width); }
   float x_of_axis(double at) const;
@@ -84,8 +85,10 @@ struct PictureOptions {
   bool has_steps = false;   // There is a lane for what each step left behind.
   std::size_t devices = 0;  // Other devices, each with a lane as high as that of the shown heap. No other lanes then.
   std::size_t device = 0;   // The index of the shown one among all of them.
+  std::size_t first_device = 0;  // The one at the top, if they don't all fit.
 };
 inline constexpr float plot_least = 300;
+inline constexpr float device_row_least = 30;  // As a track in Perfetto.
 // The end of the y axis, without what is beside it.
 std::uint64_t most_on_axis(const TimelineColumns& timeline);
 // Uses `part` if it covers the visible span, otherwise `whole`.
