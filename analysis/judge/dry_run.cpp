@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "allocator/emulated/cuda/model/settings.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/query/job_facts.h"
 #include "analysis/query/user_code.h"
@@ -23,7 +22,7 @@ std::vector<DeviceNeed> needs_from(const device::AccountsReport& accounts, const
     DeviceNeed need;
     need.device = device;
     need.total_bytes = machine.device_bytes;
-    need.context_bytes = device::Settings{}.context_bytes;
+    need.context_bytes = machine.device.context_bytes();
     need.peak_bytes = accounts.peak_bytes[device];
     if (need.peak_bytes == 0) continue;
     for (const device::ProcessUse& process : accounts.processes)

@@ -72,8 +72,22 @@ std::string text_from_use(const FrameworkUse& one) {
   return text;
 }
 
+// "in use at most 785 MiB of 79.1 GiB (JAX's pool took 59.3 GiB in advance, in all 59.8 GiB)": first what the program
+// needs, then what its framework makes of that.
+std::string text_from_only_use(const FrameworkUse& one, const DeviceNeed& need) {
+  std::string text = "in use at most " + text_from_part_of(*one.peak_in_use_bytes, need.total_bytes) + " (";
+  if (one.peak_pool_bytes) {
+    const bool is_in_advance = one.limit_bytes && *one.peak_pool_bytes >= *one.limit_bytes;
+    text += fmt::format("{}'s pool {}{}{}, ", title_of(one.framework), is_in_advance ? "took " : "",
+                        text_from_bytes(*one.peak_pool_bytes), is_in_advance ? " in advance" : "");
+  }
+  return text + "in all " + text_from_bytes(need.peak_bytes) + ")";
+}
+
 std::string text_from_need(const DryRun& run, const DeviceNeed& need) {
   if (need.tpu) return text_from_tpu_need(run, need);
+  if (need.processes <= 1 && need.frameworks.size() == 1 && need.frameworks.front().peak_in_use_bytes)
+    return text_from_only_use(need.frameworks.front(), need);
   constexpr std::size_t uses_shown = 3;
   std::string text = "peak " + text_from_part_of(need.peak_bytes, need.total_bytes);
   std::string parts;

@@ -45,6 +45,7 @@ TEST(Devices, every_one_has_a_name_of_its_own_and_a_source_and_stands_in_the_rea
         fmt::format("| `{}` | {} | {}.{:02} | {} | {} |", device.name, device.title, device.centi_gib / 100,
                     device.centi_gib % 100, device.is_reported ? "reported" : "published", device.source);
     EXPECT_NE(readme.find(row), std::string::npos) << row;
+    EXPECT_NE(readme.find(fmt::format(" {} MiB |", device.context_mib)), std::string::npos) << device.name;
   }
 }
 

@@ -37,6 +37,27 @@ TEST(DryRun, fits_with_what_the_fullest_device_has_to_spare) {
   EXPECT_TRUE(text_from_dry_run(run).starts_with("fits: peak 50.0 GiB of 80.0 GiB")) << text_from_dry_run(run);
 }
 
+TEST(DryRun, says_what_is_in_use_before_what_the_framework_took) {
+  DryRun run = judge_dry_run(run_that_used(60 * gib));
+  FrameworkUse use;
+  use.framework = "jax";
+  use.peak_in_use_bytes = gib / 2;
+  use.peak_pool_bytes = use.limit_bytes = 59 * gib;
+  run.needs[0].frameworks = {use};
+  EXPECT_TRUE(text_from_dry_run(run).starts_with(
+      "fits: in use at most 512 MiB of 80.0 GiB (JAX's pool took 59.0 GiB in advance, in all 60.0 GiB), 58.5 GiB to "
+      "spare in the pool\n"))
+      << text_from_dry_run(run);
+  run.needs[0].frameworks[0].peak_pool_bytes = gib;  // It allocates on demand.
+  EXPECT_TRUE(text_from_dry_run(run).starts_with(
+      "fits: in use at most 512 MiB of 80.0 GiB (JAX's pool 1.00 GiB, in all 60.0 GiB)"))
+      << text_from_dry_run(run);
+  run.needs[0].processes = 2;  // Each has its own pool; only the sum is comparable.
+  EXPECT_TRUE(
+      text_from_dry_run(run).starts_with("fits: peak 60.0 GiB of 80.0 GiB (2 processes: JAX's pool 1.00 GiB, in use"))
+      << text_from_dry_run(run);
+}
+
 TEST(DryRun, of_a_program_that_used_no_device_is_unknown_with_the_doubt) {
   DryRunFindings found = run_that_used(0);
   found.doubt = "JAX_PLATFORMS is cpu";

@@ -61,6 +61,22 @@ TEST_F(DriverTest, memory_info_follows_every_request) {
   EXPECT_EQ(free_bytes(), (1024u - 100) << 20);
 }
 
+TEST_F(DriverTest, a_launch_beyond_the_limits_of_a_device_is_refused) {
+  const auto launch = [](unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
+                         unsigned block_z) {
+    const Handle none{nullptr};
+    return call("cuLaunchKernel", none, grid_x, grid_y, grid_z, block_x, block_y, block_z, 0U, none, none, none);
+  };
+  constexpr int invalid_value = 1;
+  EXPECT_EQ(launch(2147483647, 65535, 65535, 32, 32, 1), 0);
+  EXPECT_EQ(launch(1, 65536, 1, 32, 1, 1), invalid_value);
+  EXPECT_EQ(launch(1, 1, 65536, 32, 1, 1), invalid_value);
+  EXPECT_EQ(launch(2147483648, 1, 1, 32, 1, 1), invalid_value);
+  EXPECT_EQ(launch(1, 1, 1, 32, 33, 1), invalid_value) << "threads of a block";
+  EXPECT_EQ(launch(1, 1, 1, 1, 1, 65), invalid_value);
+  EXPECT_EQ(launch(0, 1, 1, 1, 1, 1), invalid_value);
+}
+
 TEST_F(DriverTest, entry_points_depend_on_the_version) {
   void *old = nullptr, *modern = nullptr, *none = nullptr;
   int status = -1;

@@ -19,7 +19,10 @@ struct DevicePreset {
   // Compute capability times ten (90: 9.0; developer.nvidia.com/cuda-gpus), and the number of multiprocessors (NVIDIA's
   // architecture white papers; of the SXM board where there are several). 0: not a CUDA device.
   int compute_capability = 0, multiprocessors = 0;
+  // What the context of a process takes, with cuBLAS and cuDNN loaded (README.md).
+  std::uint32_t context_mib = 502;
   constexpr std::uint64_t bytes() const { return (std::uint64_t{centi_gib} << 30) / 100; }
+  constexpr std::uint64_t context_bytes() const { return std::uint64_t{context_mib} << 20; }
 };
 std::span<const DevicePreset> all_devices();
 

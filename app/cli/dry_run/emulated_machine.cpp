@@ -150,7 +150,7 @@ std::vector<std::pair<std::string, std::string>> variables_of(const EmulatedMach
             {"HBMSCOPE_TPU_HBM_BYTES", std::to_string(machine.device_bytes)}};
   return {{"HBMSCOPE_DEVICE_COUNT", std::to_string(machine.count)},
           {"HBMSCOPE_DEVICE_BYTES", std::to_string(machine.device_bytes)},
-          {"HBMSCOPE_DEVICE_CONTEXT_BYTES", std::to_string(device::Settings{}.context_bytes)},
+          {"HBMSCOPE_DEVICE_CONTEXT_BYTES", std::to_string(machine.device.context_bytes())},
           {"HBMSCOPE_DEVICE_NAME", std::string(machine.device.title)},
           {"HBMSCOPE_DEVICE_COMPUTE", capability_text(machine.device)},
           {"HBMSCOPE_DEVICE_SMS", std::to_string(machine.device.multiprocessors)}};
@@ -165,6 +165,7 @@ int run_emulate(bool json) {
                          {"aliases", aliases_of(device)},
                          {"title", device.title},
                          {"total_bytes", device.bytes()},
+                         {"context_bytes", device.context_bytes()},
                          {"is_reported", device.is_reported},
                          {"compute_capability", capability_text(device)},
                          {"multiprocessors", device.multiprocessors},

@@ -67,7 +67,22 @@ void free_globals(Module& module) {
   module.globals.clear();
 }
 
-Result launch(Object handle) {
+struct Dimensions {
+  unsigned x, y, z;
+};
+// The limits of every device of compute capability 3.0 or more (CUDA C++ programming guide, technical specifications),
+// which cuDeviceGetAttribute reports too. PyTorch 2.9 reaches those of the grid: one of its layer norms takes a row for
+// each y. What the registers and the shared memory of a kernel allow is not checked.
+bool can_launch(const Dimensions& grid, const Dimensions& block) {
+  const auto is_within = [](const Dimensions& size, const Dimensions& most) {
+    return size.x - 1 < most.x && size.y - 1 < most.y && size.z - 1 < most.z;
+  };
+  return is_within(grid, {2147483647, 65535, 65535}) && is_within(block, {1024, 1024, 64}) &&
+         std::uint64_t{block.x} * block.y * block.z <= 1024;
+}
+
+Result launch(const Dimensions& grid, const Dimensions& block, Object handle) {
+  if (!can_launch(grid, block)) return error_invalid_value;
   Stream& stream = stream_from(handle);
   if (!is_captured(stream, node_type::kernel)) run_kernels(stream);
   return success;
@@ -196,16 +211,18 @@ HBMSCOPE_EXPORTED Result cuKernelSetAttribute(int attribute, int value, Object k
   return cuFuncSetAttribute(kernel, attribute, value);
 }
 
-HBMSCOPE_EXPORTED Result cuLaunchKernel(Object, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                                        Object stream, void**, void**) {
-  return launch(stream);
+HBMSCOPE_EXPORTED Result cuLaunchKernel(Object, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                        unsigned block_y, unsigned block_z, unsigned, Object stream, void**, void**) {
+  return launch({grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, stream);
 }
 HBMSCOPE_EXPORTED Result cuLaunchKernelEx(const LaunchConfig* config, Object, void**, void**) {
-  return launch(config->stream);
+  return launch({config->grid[0], config->grid[1], config->grid[2]},
+                {config->block[0], config->block[1], config->block[2]}, config->stream);
 }
-HBMSCOPE_EXPORTED Result cuLaunchCooperativeKernel(Object, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                                                   unsigned, Object stream, void**) {
-  return launch(stream);
+HBMSCOPE_EXPORTED Result cuLaunchCooperativeKernel(Object, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned,
+                                                   Object stream, void**) {
+  return launch({grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, stream);
 }
 
 HBMSCOPE_EXPORTED Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Object, int threads, Size) {

@@ -37,7 +37,7 @@ rsqrt exp log log2 log1p expm1 sin cos tanh sigmoid reciprocal ceil floor round 
 clamp_max_ minimum maximum where eq eq_ ne ne_ lt lt_ le le_ gt gt_ ge ge_ logical_and logical_and_ logical_or logical_or_ logical_not
 logical_not_ logical_xor bitwise_and bitwise_and_ bitwise_or bitwise_or_ bitwise_not bitwise_not_ bitwise_xor __lshift__ __rshift__
 bitwise_left_shift bitwise_right_shift isnan isinf isin masked_fill masked_fill_ fill_ zero_ copy_ cumsum cumsum_ cumprod sum prod mean amax
-amin max min any all argmax argmin sort topk cat index_select gather scatter scatter_ scatter_add scatter_add_ index index_put_
+amin aminmax max min any all argmax argmin sort topk cat index_select gather scatter scatter_ scatter_add scatter_add_ index index_put_
 _index_put_impl_ index_fill_ index_add_ index_copy_ flip roll tril triu tril_ triu_ arange linspace eye tril_indices triu_indices bincount histc
 searchsorted bucketize scatter_reduce lerp addcmul addcdiv masked_scatter_ masked_scatter masked_select repeat_interleave
 std var linalg_vector_norm _softmax _log_softmax nan_to_num atan2 erf cummax cummin logsumexp renorm

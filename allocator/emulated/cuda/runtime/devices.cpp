@@ -140,6 +140,7 @@ HBMSCOPE_EXPORTED Error cudaGetDeviceFlags(unsigned* flags) {
 }
 
 HBMSCOPE_EXPORTED const char* cudaGetErrorString(Error error) {
+  if (error == error_invalid_configuration) return "invalid configuration argument";
   const char* text = nullptr;
   driver_calls().cuGetErrorString(error, &text);
   return text != nullptr ? text : "unrecognized error code";
@@ -149,6 +150,7 @@ HBMSCOPE_EXPORTED const char* cudaGetErrorName(Error error) {
   switch (error) {
     case success: return "cudaSuccess";
     case error_invalid_value: return "cudaErrorInvalidValue";
+    case error_invalid_configuration: return "cudaErrorInvalidConfiguration";
     case error_out_of_memory: return "cudaErrorMemoryAllocation";
     case error_no_device: return "cudaErrorNoDevice";
     case error_invalid_device: return "cudaErrorInvalidDevice";

@@ -121,6 +121,7 @@ const DriverCalls& driver_with_context();
 
 // Keeps the error for cudaGetLastError, and returns it.
 Error keep(Error error);
+inline constexpr Error error_invalid_configuration = 9;  // Of the runtime only: dimensions beyond the device's limits.
 // What cudaSetDevice chose for this thread.
 int& device_of_thread();
 

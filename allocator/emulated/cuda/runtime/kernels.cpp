@@ -50,11 +50,17 @@ Object find_kernel(const void* stub) {
   return kernel.loaded;
 }
 
+// The driver refuses dimensions beyond the device's limits as an invalid value; the runtime says what was invalid.
+Error keep_of_launch(Error error) {
+  return keep(error == error_invalid_value ? error_invalid_configuration : error);
+}
+
 Error launch(const void* stub, Dimensions grid, Dimensions block, void** arguments, Size shared_bytes, Object stream) {
   Object kernel = find_kernel(stub);
   if (kernel == nullptr) return keep(98);  // cudaErrorInvalidDeviceFunction
-  return keep(driver_with_context().cuLaunchKernel(kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-                                                   static_cast<unsigned>(shared_bytes), stream, arguments, nullptr));
+  return keep_of_launch(driver_with_context().cuLaunchKernel(kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                                                             static_cast<unsigned>(shared_bytes), stream, arguments,
+                                                             nullptr));
 }
 
 struct FunctionAttributes {  // cudaFuncAttributes
@@ -125,8 +131,9 @@ HBMSCOPE_EXPORTED Error cudaGetFuncBySymbol(Object* out, const void* stub) {
 // With a kernel from __cudaGetKernel instead of a stub.
 HBMSCOPE_EXPORTED Error __cudaLaunchKernel(Object kernel, Dimensions grid, Dimensions block, void** arguments,
                                            Size shared_bytes, Object stream) {
-  return keep(driver_with_context().cuLaunchKernel(kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-                                                   static_cast<unsigned>(shared_bytes), stream, arguments, nullptr));
+  return keep_of_launch(driver_with_context().cuLaunchKernel(kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                                                             static_cast<unsigned>(shared_bytes), stream, arguments,
+                                                             nullptr));
 }
 HBMSCOPE_EXPORTED Error cudaLaunchKernel(const void* stub, Dimensions grid, Dimensions block, void** arguments,
                                          Size shared_bytes, Object stream) {
