@@ -162,6 +162,7 @@ Document describe_dry_run(const DryRun& run) {
                         {"recording", value_of(run.recording)},
                         {"host_peak_bytes", run.host_peak_bytes, Unit::bytes}}});
   document.parts.push_back(describe_failure_of(run.failure));
+  document.add(texts_from("called_in_vain", run.called_in_vain));
   if (run.tpu) document.add(describe_slice(*run.tpu));
   document.add(Figures{{{"survived", value_of(run.survived)}, {"refused_last", value_of(run.refused_last)}}});
   document.add(describe_reads(run.proof.reads));

@@ -151,6 +151,9 @@ void judge(DryRun& run, const DryRunFindings& found, const MemoryEvidence& evide
   } else if (run.failure || run.exit_code != 0) {
     run.outcome = DryRunOutcome::failed;
     run.reason = found.exit_text;
+    const std::int64_t pid = run.failure ? run.failure->pid : found.pid;
+    for (const ProcessReport& report : reports)
+      if (report.pid == pid) run.called_in_vain.assign(report.not_emulated.rbegin(), report.not_emulated.rend());
   } else if (!run.needs.empty()) {
     run.outcome = DryRunOutcome::fits;
   } else {

@@ -173,6 +173,9 @@ struct DryRun {
   std::string reason;             // For "failed" and "unknown", if there is no failure: "exit code 3".
   std::vector<DeviceNeed> needs;  // By device.
   std::optional<DryRunFailure> failure;
+  // Functions of CUDA that the process that failed called in vain, the last one first. The framework may have gone on
+  // from any of them.
+  std::vector<std::string> called_in_vain;
   // Lack of memory that the job went on from: "PyTorch refused 2 requests". Empty if there is none.
   std::string survived;
   std::string refused_last;           // What the driver refused, with no retry until the job failed with another error.
@@ -201,6 +204,7 @@ struct ProcessReport {
   std::vector<FrameworkFigures> figures;
   TrainingReport training;
   std::vector<AssumedSize> assumed;
+  std::vector<std::string> not_emulated;  // Functions of CUDA that it called in vain, in the order of first calls.
 
   std::uint64_t refused_requests() const {
     std::uint64_t sum = 0;

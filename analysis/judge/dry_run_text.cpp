@@ -7,6 +7,7 @@
 
 #include "analysis/judge/gate.h"
 #include "analysis/units/ascii.h"
+#include "analysis/units/contains.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 
@@ -125,6 +126,18 @@ std::string text_from_proof(const DryRun& run) {
   return "The dry run may be the cause of the failure. " + text_from_proof(run.proof);
 }
 
+// Frameworks also call what they can do without, so a failure of another kind has nothing to do with it.
+std::string text_from_called_in_vain(const DryRun& run) {
+  if (run.called_in_vain.empty()) return {};
+  constexpr std::string_view of_cuda[] = {"CUDA",  "cuDNN",  "CUDNN", "CUBLAS",        "CUSPARSE",    "CUSOLVER",
+                                          "CUFFT", "CURAND", "NCCL",  "not supported", "not emulated"};
+  const bool may_be_why =
+      !run.failure || std::any_of(std::begin(of_cuda), std::end(of_cuda), [&](std::string_view word) {
+        return contains_ignoring_case(run.failure->text, word);
+      });
+  return may_be_why ? fmt::format("; it needs {}, which is not emulated", printable(run.called_in_vain.front())) : "";
+}
+
 // "out of memory: ...", without its end of line.
 std::string headline_of(const DryRun& run, const DeviceNeed* need) {
   switch (run.outcome) {
@@ -136,7 +149,8 @@ std::string headline_of(const DryRun& run, const DeviceNeed* need) {
     case DryRunOutcome::failed:
       return "failed before its end, so it may need more: " +
              (run.failure ? fmt::format("{}: {}", printable(run.failure->type), text_from_failure(*run.failure))
-                          : run.reason);
+                          : run.reason) +
+             text_from_called_in_vain(run);
     case DryRunOutcome::unknown: break;
   }
   return "unknown: " + run.reason;

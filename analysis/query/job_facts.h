@@ -11,11 +11,6 @@
 
 namespace hbmscope {
 
-// Facts that `run --emulate` adds at the end: the outcome ("fits"), and the verdict as it is printed, which may name
-// files of the user.
-inline constexpr std::string_view dry_run_outcome_fact = "hbmscope.dry_run.outcome",
-                                  dry_run_verdict_fact = "hbmscope.dry_run.verdict";
-
 struct JobFactRow {
   std::string key;
   std::vector<std::string> values;  // Without duplicates, in stream order: most are the same for all ranks of a job.

@@ -17,6 +17,11 @@
 
 namespace hbmscope {
 
+// Facts that `run --emulate` adds to a job at its end: the outcome ("fits"), and the verdict as it is printed, which may
+// name files of the user.
+inline constexpr std::string_view dry_run_outcome_fact = "hbmscope.dry_run.outcome",
+                                  dry_run_verdict_fact = "hbmscope.dry_run.verdict";
+
 struct HeapInfo {
   std::uint32_t id = 0, parent = 0;  // 0: no such heap is defined.
   std::string name;                  // "GPU 0"

@@ -175,16 +175,26 @@ std::string text_from_unix_ns(std::int64_t unix_ns) {
                      utc.tm_hour, utc.tm_min, utc.tm_sec);
 }
 
-std::string text_from_moment_ns(std::int64_t since_start_ns) {
-  if (since_start_ns < 0) return "-" + text_from_moment_ns(signed_from(magnitude_of(since_start_ns)));
+std::string text_from_moment_ns(std::int64_t since_start_ns, std::int64_t apart_ns) {
+  if (since_start_ns < 0) return "-" + text_from_moment_ns(signed_from(magnitude_of(since_start_ns)), apart_ns);
+  const auto digits = [apart_ns](std::int64_t unit_ns, int least) {
+    int count = 0;
+    for (; unit_ns > std::max<std::int64_t>(1, apart_ns); unit_ns /= 10) ++count;
+    return std::max(least, count);
+  };
+  constexpr std::int64_t us = 1000, ms = 1'000'000, s = 1'000'000'000;
   const double seconds = static_cast<double>(since_start_ns) / 1e9;
-  if (since_start_ns < 1'000'000) return fmt::format("{:.0f} µs", seconds * 1e6);
-  if (seconds < 1) return fmt::format("{:.3f} ms", seconds * 1e3);
-  if (seconds < 60) return fmt::format("{:.3f} s", seconds);
+  if (since_start_ns < ms) return fmt::format("{:.{}f} µs", seconds * 1e6, digits(us, 0));
+  if (seconds < 1) return fmt::format("{:.{}f} ms", seconds * 1e3, digits(ms, 3));
+  if (seconds < 60) return fmt::format("{:.{}f} s", seconds, digits(s, 3));
   const auto minutes = static_cast<std::int64_t>(seconds / 60);
   const double rest = seconds - static_cast<double>(minutes) * 60;
-  if (minutes < 60) return fmt::format("{}:{:06.3f}", minutes, rest);
-  return fmt::format("{}:{:02}:{:04.1f}", minutes / 60, minutes % 60, rest);
+  const auto two_digits = [&](int least) {
+    return fmt::format("{:0{}.{}f}", rest, 3 + digits(s, least), digits(s, least));
+  };
+  if (minutes < 60) return fmt::format("{}:{}", minutes, two_digits(3));
+  return fmt::format("{}:{:02}:{}", minutes / 60, minutes % 60,
+                     apart_ns < ms ? two_digits(1) : fmt::format("{:04.1f}", rest));
 }
 
 }  // namespace hbmscope

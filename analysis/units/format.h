@@ -80,6 +80,7 @@ std::string without_group_commas(std::string_view text);
 std::string text_from_unix_ns(std::int64_t unix_ns);
 
 // Since a start, in all views and commands: "340 µs", "490.999 ms", "1.883 s", "3:25.123", "1:03:25.1".
-std::string text_from_moment_ns(std::int64_t since_start_ns);
+// With more digits where times that far apart must differ: "1.8831377 s" at 100 ns.
+std::string text_from_moment_ns(std::int64_t since_start_ns, std::int64_t apart_ns = 1'000'000);
 
 }  // namespace hbmscope

@@ -16,7 +16,7 @@ namespace hbmscope::cli {
 Result<SourceOptions> source_options(const LoadOptions& wanted) {
   SourceOptions options;
   options.at = wanted.at;
-  options.prefers_failure = wanted.prefers_failure;
+  options.chooses_time = wanted.chooses_time;
   if (wanted.value_type.starts_with("allocated")) options.values = ProfileValues::live_and_allocated;
   for (const std::string& text : wanted.what_if) {
     auto change = parse_workload_change(text);

@@ -36,7 +36,7 @@ struct LoadOptions {
   // "allocated...": a pass over the trace adds up everything that was ever allocated.
   std::string value_type;
   std::vector<std::string> what_if{};  // KEY=VALUE, for TPU workloads.
-  bool prefers_failure = false;        // Without `at`: the first out-of-memory, if there is one.
+  bool chooses_time = false;           // Without `at`: see SourceOptions.
 };
 LoadOptions load_options(const ViewOptions& view);
 // For reading one file at a time. Errors: a size or a change that is not understood.

@@ -75,6 +75,21 @@ TEST(DryRun, that_ended_early_may_need_more) {
   EXPECT_EQ(judge_dry_run(interrupted).outcome, DryRunOutcome::unknown);
 }
 
+// PyTorch asks for much that it can do without: only an error of CUDA is put down to that.
+TEST(DryRun, an_error_of_cuda_names_the_function_that_is_not_emulated) {
+  DryRunFindings found = run_that_used(gib, 1);
+  found.reports = {report_of(7, "RuntimeError", false)};
+  found.reports[0].not_emulated = {"cuFirst", "cudnnGetRNNWeightSpaceSize"};
+  found.reports[0].failure->text = "cuDNN error: CUDNN_STATUS_NOT_SUPPORTED";
+  const DryRun run = judge_dry_run(found);
+  EXPECT_EQ(run.called_in_vain.front(), "cudnnGetRNNWeightSpaceSize");
+  EXPECT_NE(text_from_dry_run(run).find("; it needs cudnnGetRNNWeightSpaceSize, which is not emulated\n"),
+            std::string::npos)
+      << text_from_dry_run(run);
+  found.reports[0].failure->text = "a batch of 3 is odd";
+  EXPECT_EQ(text_from_dry_run(judge_dry_run(found)).find("emulated\n"), std::string::npos);
+}
+
 TEST(DryRun, of_two_failures_the_lack_of_memory_decides) {
   DryRunFindings found = run_that_used(79 * gib, 1);
   found.reports = {report_of(7, "RuntimeError", false), report_of(8, "OutOfMemoryError", true)};

@@ -121,6 +121,12 @@ TEST(Times, since_a_start) {
   EXPECT_EQ(text_from_moment_ns(-1'882'660'000), "-1.883 s");
   EXPECT_EQ(text_from_moment_ns(205'123'000'000), "3:25.123");
   EXPECT_EQ(text_from_moment_ns(3'805'100'000'000), "1:03:25.1");
+  EXPECT_EQ(text_from_moment_ns(3'809'214'300, 50'000), "3.80921 s");
+  EXPECT_EQ(text_from_moment_ns(3'809'214'300, 0), "3.809214300 s");
+  EXPECT_EQ(text_from_moment_ns(490'999'123, 100), "490.9991 ms");
+  EXPECT_EQ(text_from_moment_ns(340'125, 1), "340.125 µs");
+  EXPECT_EQ(text_from_moment_ns(205'123'456'000, 1000), "3:25.123456");
+  EXPECT_EQ(text_from_moment_ns(3'805'123'456'000, 1000), "1:03:25.123456");
 }
 
 TEST(Times, are_utc) {

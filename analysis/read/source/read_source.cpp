@@ -64,12 +64,24 @@ Result<FileContent> read_content(Result<InputFile> file, const FileOptions& opti
 
 }  // namespace
 
+namespace {
+
+std::string_view chosen_time(const Trace& trace) {
+  if (trace.origin == TraceOrigin::texts) return {};
+  if (!find_failed_requests(trace).empty()) return "first-oom";
+  const bool is_dry_run = std::any_of(trace.streams.begin(), trace.streams.end(), [](const Stream& stream) {
+    return !stream.definitions().job_fact(dry_run_outcome_fact).empty();
+  });
+  return is_dry_run && find_moment(trace, "peak") ? "peak" : "";
+}
+
+}  // namespace
+
 Result<Source> source_at(std::shared_ptr<const Trace> trace, const SourceOptions& options) {
   Source source;
   source.trace = std::move(trace);
-  const bool at_failure = options.prefers_failure && options.at.empty() && source.trace->origin != TraceOrigin::texts &&
-                          !find_failed_requests(*source.trace).empty();
-  auto moment = find_moment(*source.trace, at_failure ? "first-oom" : std::string_view(options.at));
+  const bool has_choice = options.chooses_time && options.at.empty();
+  auto moment = find_moment(*source.trace, has_choice ? chosen_time(*source.trace) : std::string_view(options.at));
   if (!moment) return Failure(std::move(moment.error()));
   source.moment = std::move(*moment);
   source.states = compute_states(*source.trace, source.moment);

@@ -19,8 +19,9 @@ namespace hbmscope {
 
 struct SourceOptions : FileOptions {
   std::string at;  // A time of the trace (analysis/trace/moment.h). If it is empty, its end.
-  // Without a time: that of the first out-of-memory of a trace, if there is one. Heaps of a log have no past.
-  bool prefers_failure = false;
+  // Without a time: that of the first out-of-memory of a trace, if there is one, or else a dry run's peak, as it ends
+  // with nothing in use. Heaps of a log have no past.
+  bool chooses_time = false;
   ProfileValues values = ProfileValues::live;  // What the profile of a trace counts.
 };
 

@@ -53,6 +53,14 @@ DryRunFailure failure_from(const PlainJson& node, std::int64_t pid) {
   return failure;
 }
 
+// See allocator/emulated/cuda/model/log.h.
+std::vector<std::string> read_names(const fs::path& file) {
+  std::vector<std::string> names;
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);) names.push_back(std::move(line));
+  return names;
+}
+
 std::vector<ProcessReport> read_reports(const std::string& folder) {
   std::vector<ProcessReport> reports;
   std::error_code error;
@@ -82,6 +90,7 @@ std::vector<ProcessReport> read_reports(const std::string& folder) {
                                 bytes_at(size, "times").value_or(0),
                                 {bytes_at(size, "least").value_or(0), bytes_at(size, "most").value_or(0),
                                  bytes_at(size, "worst").value_or(0)}});
+    report.not_emulated = read_names(fs::path(entry->path()).replace_extension(".not_emulated"));
     reports.push_back(std::move(report));
   }
   std::sort(reports.begin(), reports.end(),

@@ -199,7 +199,7 @@ int run_report(const ReportOptions& options) {
   if (options.used.has("--series")) return run_report_series(options, request);
   std::vector<NamedProgram> programs;
   LoadOptions load = load_options(options.view);
-  load.prefers_failure = true;
+  load.chooses_time = true;
   const auto source = load_merged(options.files, load, &programs);
   if (!source) return fail(source.error());
   if (auto known = check_label(options.by, *source); !known) return fail(known.error());

@@ -420,7 +420,8 @@ double TimelineColumns::axis_at(double share) const {
 
 std::string TimelineColumns::text_at(double share) const {
   const auto at = static_cast<std::int64_t>(axis_at(share));
-  return has_times ? text_from_moment_ns(at) : "event " + text_from_count(at);
+  constexpr std::int64_t places = 4096;  // About the pixels of a wide window.
+  return has_times ? text_from_moment_ns(at, span.length() / places) : "event " + text_from_count(at);
 }
 
 TimelineSpan possible_span(const TimelineColumns& timeline, double begin, double end) {

@@ -134,7 +134,7 @@ struct TimelineColumns {
   double share_of_axis(double at) const;                          // The x position of a point of the axis.
   static std::size_t column_of(double share, std::size_t count);  // Clamped to [0, count).
   double axis_at(double share) const;
-  std::string text_at(double share) const;  // "1.204 s", "event 4,711"
+  std::string text_at(double share) const;  // "1.204 s", or "1.2041378 s" in a short span; "event 4,711"
 };
 
 // At once: longer spans use the stream's own timeline, so that a column may have the extremes of its neighbours. Exact:

@@ -1,9 +1,11 @@
 #include "allocator/emulated/cuda/model/log.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdarg>
 #include <cstdio>
+#include <string>
 
 #include "allocator/emulated/cuda/model/settings.h"
 
@@ -22,12 +24,28 @@ void log(LogLevel level, const char* format, ...) {
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line, static_cast<std::size_t>(length));
 }
 
+namespace {
+
+// In the report's folder, for the verdict: the name alone in a line.
+void note_refused(const char* name) {
+  const std::string& folder = settings().report_folder;
+  if (folder.empty()) return;
+  const std::string path = folder + "/" + std::to_string(::getpid()) + ".not_emulated";
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (file < 0) return;
+  const std::string line = std::string(name) + "\n";
+  [[maybe_unused]] const auto written = ::write(file, line.data(), line.size());
+  ::close(file);
+}
+
+}  // namespace
 }  // namespace hbmscope::device
 
 extern "C" int hbmscope_device_stub(const char* name, int* was_said, int answer) {
   if (*was_said == 0) {
     *was_said = 1;
     hbmscope::device::log(hbmscope::device::LogLevel::not_emulated, "%s is not emulated; it returns %d", name, answer);
+    if (answer != 0) hbmscope::device::note_refused(name);
   }
   return answer;
 }

@@ -12,5 +12,6 @@ __attribute__((format(printf, 2, 3))) void log(LogLevel level, const char* forma
 
 }  // namespace hbmscope::device
 
-// For the stubs that generate_stubs.py makes. `was_said` is 0 at the first call of that function. Returns `answer`.
+// For the stubs that generate_stubs.py makes. `was_said` is 0 at the first call of that function. Returns `answer`. An
+// error is noted in the report's folder, in the file PID.not_emulated, for the verdict of a run that fails.
 extern "C" int hbmscope_device_stub(const char* name, int* was_said, int answer);

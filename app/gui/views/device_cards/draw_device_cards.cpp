@@ -60,7 +60,7 @@ void draw_card(const Look& look, const DeviceCard& card, bool is_shown, ImVec2 s
   tooltip(words_of(card));
 }
 
-// All devices together; the pictures still show one heap.
+// All devices together; the heap map still shows one heap.
 void draw_all(const Look& look, const std::vector<DeviceCard>& cards, bool is_shown, ImVec2 size,
               CommandQueue& commands) {
   const ImVec2 from = ImGui::GetCursorScreenPos(), to{from.x + size.x, from.y + size.y};
@@ -78,7 +78,7 @@ void draw_all(const Look& look, const std::vector<DeviceCard>& cards, bool is_sh
                  ImGui::GetColorU32(ImGuiCol_TextDisabled),
                  shortened(text_from_bytes(in_use) + " in use", width).c_str());
   tooltip("Tables and graphs are about all " + text_from_count(cards.size()) + " together: " + text_from_bytes(in_use) +
-          " in use. The timeline and the heap map show one heap.");
+          " in use, and the timeline has a row for each. The heap map shows one heap.");
 }
 
 // With sixteen or more devices: one cell each, filled from the bottom, with a mark if a request failed.

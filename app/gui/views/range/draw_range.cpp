@@ -1,6 +1,8 @@
 #include "app/gui/views/range/draw_range.h"
 
+#include <algorithm>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <imgui.h>
@@ -64,6 +66,16 @@ void draw_survivors_button(const RangeAnswer& answer, CommandQueue& commands) {
               : "Each stream of this trace counts its own events, so a filter can't select them.");
 }
 
+// Of the shown heap's layer, as the driver's memory holds what the pools hold: the one with the most in use at a time.
+std::optional<std::size_t> find_fullest(const RangeAnswer& answer) {
+  if (!answer.shown) return {};
+  const std::vector<HeapRow>& heaps = answer.summary.heaps_after;
+  std::size_t fullest = *answer.shown;
+  for (std::size_t i = 0; i < heaps.size(); ++i)
+    if (heaps[i].layer == heaps[fullest].layer && answer.most[i].bytes > answer.most[fullest].bytes) fullest = i;
+  return fullest;
+}
+
 void draw_totals(const RangeAnswer& answer, CommandQueue& commands) {
   const RangeSummary& summary = answer.summary;
   draw_sum("allocated", summary.total.allocated, "Blocks that were allocated in the range, rounding included", true);
@@ -72,9 +84,9 @@ void draw_totals(const RangeAnswer& answer, CommandQueue& commands) {
   draw_sum("of them older", summary.freed_older, "Released in the range, allocated before it");
   draw_sum("survived", summary.total.survived, "Allocated in the range and alive at its end: leak suspects");
   draw_survivors_button(answer, commands);
-  if (answer.shown) {
-    const HeapRow& heap = summary.heaps_after[*answer.shown];
-    const RangeAnswer::Most& most = answer.most[*answer.shown];
+  if (const auto fullest = find_fullest(answer)) {
+    const HeapRow& heap = summary.heaps_after[*fullest];
+    const RangeAnswer::Most& most = answer.most[*fullest];
     draw_sum("at most", text_from_bytes(most.bytes), "in " + heap.name, "Click to go there");
     if (ImGui::IsItemClicked())
       commands.push(command::set_moment, MomentName(*answer.trace, heap.stream, most.position));
@@ -102,6 +114,13 @@ void draw_heaps(const Look& look, const RangeAnswer& answer) {
     if (has_changed(before, after) || answer.most[i].bytes > after.in_use_bytes) shown.push_back(i);
   }
   if (shown.empty()) return;
+  // By device; what its programs hold before what the driver has.
+  const std::string layer = answer.shown ? summary.heaps_after[*answer.shown].layer : std::string();
+  std::stable_sort(shown.begin(), shown.end(), [&](std::size_t a, std::size_t b) {
+    const HeapRow &one = summary.heaps_after[a], &other = summary.heaps_after[b];
+    return std::tuple(one.layer != layer, one.device, one.rank) <
+           std::tuple(other.layer != layer, other.device, other.rank);
+  });
   if (!ImGui::BeginTable("heaps", 6, ImGuiTableFlags_RowBg)) return;
   constexpr ImGuiTableColumnFlags pair_of = ImGuiTableColumnFlags_WidthStretch;
   constexpr ColumnSetup columns[] = {{"Heap", 150},

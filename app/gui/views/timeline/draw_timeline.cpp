@@ -50,8 +50,10 @@ void draw_moment(const AppState& state, const TraceMoment& moment, HeapKey heap)
   tooltip(day ? words + "\n" + text_from_realtime(*day) : words);
 }
 
-void draw_lanes_button(TimelineState& view) {
-  if (view.folds_lanes && view.folded.empty()) return;
+void draw_lanes_button(const AppState& state, TimelineState& view) {
+  const auto& devices = state.answers().device_stacks.value;
+  const bool are_devices_shown = state.position().all_devices && devices && devices->devices.size() > 1;
+  if (are_devices_shown || (view.folds_lanes && view.folded.empty())) return;  // Rows of devices have no lanes.
   flow(button_width("Lanes"));
   const bool is_on = !view.folds_lanes;
   if (is_on) ImGui::PushStyleColor(ImGuiCol_Button, ImGui::GetStyleColorVec4(ImGuiCol_Header));
@@ -86,7 +88,7 @@ void draw_head(const AppState& state, const TimelineColumns& timeline, TimelineS
          CommandId::pin_moment,
          "Pins this time and colours the heap map by the changes since (B). Press again to unpin.");
   button("End", CommandId::go_to_end, "After the last event (End)");
-  draw_lanes_button(view);
+  draw_lanes_button(state, view);
   if (state.context().is_playing) {
     const double speed = state.context().play_speed;
     const std::string words = "1 s shows " + (timeline.has_times ? text_from_moment_ns(std::llround(speed * 1e9))

@@ -148,6 +148,29 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
 }
 
 // The tooltip of a block: as in the heap map.
+// To the pixel: "from 2.968 s to 3.102 s (134 ms)". What the picture doesn't hold of it is open.
+std::string life_in_picture(const TimelineFrame& frame, const StackBlocks& blocks, std::uint32_t index, int pixel) {
+  const auto shows = [&](int column) {
+    const auto placed = blocks.at(static_cast<std::size_t>(column));
+    return std::any_of(placed.begin(), placed.end(), [&](const PlacedBlock& one) { return one.block == index; });
+  };
+  const int last = static_cast<int>(std::min<std::size_t>(blocks.query().columns, frame.picture.pixels.size())) - 1;
+  int from = pixel, to = pixel;
+  while (from > 0 && shows(from - 1)) --from;
+  while (to < last && shows(to + 1)) ++to;
+  TimelineColumns axis;
+  axis.has_times = frame.whole.has_times;
+  axis.span = {std::llround(frame.picture.begin), std::llround(frame.picture.end)};
+  const auto time_at = [&](int column) { return axis.text_at(static_cast<double>(column) / frame.picture.width); };
+  const bool has_begin = from > 0 || frame.picture.begin <= 0, has_end = to < last;
+  if (!has_begin && !has_end) return "there before and after what is shown";
+  if (!has_end) return "from " + time_at(from) + ", and still there where this ends";
+  if (!has_begin) return "there before what is shown, to " + time_at(to + 1);
+  const double length = (frame.picture.end - frame.picture.begin) * (to + 1 - from) / frame.picture.width;
+  return fmt::format("from {} to {} ({})", time_at(from), time_at(to + 1),
+                     length_text(frame.whole.has_times, {0, std::max<std::int64_t>(1, std::llround(length))}));
+}
+
 void draw_block_tooltip(const TimelineFrame& frame, const StackBlocks& blocks, std::uint32_t index, float x) {
   const LiveBlock& block = blocks.blocks()[index];
   const BlockActions actions = actions_of(*frame.state.source()->trace, frame.whole.heap, block);
@@ -159,6 +182,8 @@ void draw_block_tooltip(const TimelineFrame& frame, const StackBlocks& blocks, s
   text(actions.size + (shade ? ", " + frame.bands()->name_of(*shade) : std::string()));
   const std::uint64_t requested = block.requested;
   if (requested != wire::unknown_bytes && requested != block.size) text("requested " + text_from_bytes(requested));
+  if (block.has_address()) text("at " + actions.address);
+  text(life_in_picture(frame, blocks, index, frame.pixel_of(x)));
   const Definitions& definitions = frame.state.source()->trace->streams[frame.whole.heap.stream].definitions();
   for (const std::string& line : stack_lines(definitions, block.stack, 8))
     dim_text(shortened(line, 40 * ImGui::GetFontSize()));
@@ -445,6 +470,7 @@ void handle_keys(const TimelineFrame& frame, bool has_pointer) {
   if (frame.view.zoom_seen != frame.state.window.zoom_serial) {  // The key 0 shows everything.
     frame.view.zoom_seen = frame.state.window.zoom_serial;
     frame.view.y_range.reset();
+    frame.view.fits_y = false;
     if (frame.state.is_in_front(ViewKind::timeline)) frame.show(0, static_cast<double>(frame.whole.whole.end));
   }
   if (!takes_letters()) return;

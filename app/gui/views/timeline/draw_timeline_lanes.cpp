@@ -323,8 +323,8 @@ std::string words_of_axis(const TimelinePicture& picture, bool fits_y) {
   std::string words = is_beyond ? "pool " + text_from_bytes(picture.source.pool_most) + ", beyond this scale" : "";
   const Lane& lane = picture.memory;
   if (lane.least > 0)
-    words += fmt::format("{}y axis from {} to {} (Y)", words.empty() ? "" : "; ", text_from_bytes(lane.least),
-                         text_from_bytes(lane.most));
+    words += fmt::format("{}y axis from {}, {} high (Y)", words.empty() ? "" : "; ", text_from_bytes(lane.least),
+                         text_from_bytes(lane.most - lane.least));
   else if (lane.most < static_cast<double>(most_on_axis(picture.source)))
     words += fmt::format("{}y axis to {}", words.empty() ? "" : "; ", text_from_bytes(lane.most));
   else if (fits_y)
