@@ -117,6 +117,24 @@ TEST_F(TimelineHand, a_range_begins_and_ends_where_the_hand_did) {
     EXPECT_EQ(std::llround(drawn.axis_of(drawn.left + 101)), stream.since_start_ns(range->from_ns[0]));
     EXPECT_EQ(std::llround(drawn.axis_of(drawn.left + 204)), stream.since_start_ns(range->to_ns[0]));
     take_picture_now(hand, "range_length");
+    const auto drag = [&](float from, float to) {
+      hand.MouseMoveToPos({drawn.left + from, y});
+      hand.MouseDown();
+      hand.MouseMoveToPos({drawn.left + to, y});
+      hand.MouseUp();
+      ASSERT_TRUE(wait_until_idle(hand));
+    };
+    const auto expect = [&](float begin, float end) {
+      const auto& now = *state().answers().range.value;
+      EXPECT_NEAR(drawn.axis_of(drawn.left + begin), static_cast<double>(stream.since_start_ns(now.from_ns[0])), 2);
+      EXPECT_NEAR(drawn.axis_of(drawn.left + end), static_cast<double>(stream.since_start_ns(now.to_ns[0])), 2);
+    };
+    drag(204, 300);  // By its end.
+    expect(101, 301);
+    drag(101, 60);  // By its beginning.
+    expect(60, 301);
+    drag(150, 170);  // Inside: another range.
+    expect(150, 171);
   });
 }
 

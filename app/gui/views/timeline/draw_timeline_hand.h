@@ -65,6 +65,7 @@ struct DeviceRow {
 const DeviceStack* find_device(const AppState& state, HeapKey heap);
 std::string name_of_device(const AppState& state, HeapKey heap);
 std::vector<DeviceRow> device_rows(const TimelineFrame& frame);
+std::optional<DeviceRow> device_under(const TimelineFrame& frame, float y);
 // Shows the device in all views, at the time under the point.
 void show_device(const TimelineFrame& frame, const DeviceRow& row, float x);
 

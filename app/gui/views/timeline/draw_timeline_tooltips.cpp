@@ -1,0 +1,188 @@
+#include "app/gui/views/timeline/draw_timeline_tooltips.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "analysis/units/format.h"
+#include "app/gui/core/answers.h"
+#include "app/gui/core/block_actions.h"
+#include "app/gui/core/span_text.h"
+#include "app/gui/look/drawing.h"
+#include "app/gui/views/timeline/draw_timeline_marks.h"
+
+namespace hbmscope::gui {
+namespace {
+
+std::string band_text(const Band& band) {
+  if (band.least == band.most) return text_from_bytes(band.most);
+  const TextPair pair = texts_from_bytes(static_cast<std::int64_t>(band.least), static_cast<std::int64_t>(band.most));
+  return pair.first + " to " + pair.second;
+}
+std::string share_text(const ShareBand& band) {
+  if (!band.is_defined()) return "–, nothing is free";
+  const std::string least = text_from_fraction(band.least), most = text_from_fraction(band.most);
+  return least == most ? most : least + " to " + most;
+}
+
+// The band under the pointer.
+void draw_band_words(const TimelineFrame& frame, int pixel) {
+  const float y = ImGui::GetIO().MousePos.y;
+  const auto say = [&](const Lane& lane, const StackedBands* bands) {
+    if (bands == nullptr || !lane.holds(y)) return;
+    if (pixel >= bands->known_pixels()) return text("What holds it here is still being computed.");
+    const auto shade = bands->shade_at(pixel, lane.value_at(y));
+    if (!shade) return;
+    const Composition& column = bands->pixels()[static_cast<std::size_t>(pixel)];
+    text(bands->name_of(*shade) + "  " + text_from_bytes(column.bytes[*shade]));
+  };
+  say(frame.picture.memory, frame.bands());
+  if (const auto row = device_under(frame, y); row && row->bands.is_known()) {
+    text(row->device.name + ", in use " + text_from_bytes(row->bands.pixels()[static_cast<std::size_t>(pixel)].total));
+    say(row->lane, &row->bands);
+  }
+  const auto tiers = tiers_of(frame);
+  for (std::size_t i = 0; i < std::min(tiers.size(), frame.picture.heaps.size()); ++i)
+    say(frame.picture.heaps[i], tiers[i]);
+}
+
+// The step under the pointer, and what is laid over it.
+void draw_step_words(const TimelineFrame& frame, float x) {
+  const double axis = frame.picture.axis_of(x + 0.5F);
+  if (frame.overlay != nullptr)
+    if (const auto other = frame.overlay->at(axis)) text(frame.overlay->what.words + ": " + band_text(*other));
+  if (frame.steps == nullptr) return;
+  const auto step = frame.steps->find(frame.picture.position_after(frame.pixel_of(x)));
+  const auto growth = step ? frame.steps->growth_of(*step) : std::nullopt;
+  if (!growth) return;
+  const TimelineSpan span = frame.steps->span_of(*step);
+  text(std::string(frame.steps->steps[*step].name) + ", " + length_text(frame.whole.has_times, span) +
+       " long: " + delta_text_from_bytes(*growth) + " at its end");
+}
+
+// How long the ranges with that name are, of those that are seen one by one.
+void draw_ranges_of_name(const TimelineFrame& frame, const std::string& name) {
+  std::int64_t count = 0, sum = 0, longest = 0;
+  const TimelineColumns& source = frame.picture.source;
+  for (const TimelineMarker& one : source.stretches) {
+    if (one.count > 1 || one.name != name || one.begin < 0 || one.end > 1) continue;
+    const std::int64_t length = std::llround(source.axis_at(one.end) - source.axis_at(one.begin));
+    ++count;
+    sum += length;
+    longest = std::max(longest, length);
+  }
+  if (count < 2) return;
+  const auto length = [&](std::int64_t one) { return length_text(frame.whole.has_times, {0, one}); };
+  text(fmt::format("{} of this name here: {} on average, at most {}, together {}", text_from_count(count),
+                   length(sum / count), length(longest), length(sum)));
+}
+
+// To the pixel: "from 2.968 s to 3.102 s (134 ms)". What the picture doesn't hold of it is open.
+std::string life_in_picture(const TimelineFrame& frame, const StackBlocks& blocks, std::uint32_t index, int pixel) {
+  const auto shows = [&](int column) {
+    const auto placed = blocks.at(static_cast<std::size_t>(column));
+    return std::any_of(placed.begin(), placed.end(), [&](const PlacedBlock& one) { return one.block == index; });
+  };
+  const int last = static_cast<int>(std::min<std::size_t>(blocks.query().columns, frame.picture.pixels.size())) - 1;
+  int from = pixel, to = pixel;
+  while (from > 0 && shows(from - 1)) --from;
+  while (to < last && shows(to + 1)) ++to;
+  TimelineColumns axis;
+  axis.has_times = frame.whole.has_times;
+  axis.span = {std::llround(frame.picture.begin), std::llround(frame.picture.end)};
+  const auto time_at = [&](int column) { return axis.text_at(static_cast<double>(column) / frame.picture.width); };
+  const bool has_begin = from > 0 || frame.picture.begin <= 0, has_end = to < last;
+  if (!has_begin && !has_end) return "there before and after what is shown";
+  if (!has_end) return "from " + time_at(from) + ", and still there where this ends";
+  if (!has_begin) return "there before what is shown, to " + time_at(to + 1);
+  const double length = (frame.picture.end - frame.picture.begin) * (to + 1 - from) / frame.picture.width;
+  return fmt::format("from {} to {} ({})", time_at(from), time_at(to + 1),
+                     length_text(frame.whole.has_times, {0, std::max<std::int64_t>(1, std::llround(length))}));
+}
+
+}  // namespace
+
+void draw_column_tooltip(const TimelineFrame& frame, float x) {
+  const int pixel = frame.pixel_of(x);
+  const TimelineColumn& column = frame.picture.pixels[static_cast<std::size_t>(pixel)];
+  const std::uint64_t before = frame.picture.position_before(pixel), after = frame.picture.position_after(pixel);
+  ImGui::BeginTooltip();
+  TimelineColumns axis;
+  axis.has_times = frame.whole.has_times;
+  axis.span = {std::llround(frame.picture.begin), std::llround(frame.picture.end)};
+  const std::uint64_t events = after > before ? after - before : 0;
+  // Another device's row has figures of its own.
+  const float y = ImGui::GetIO().MousePos.y;
+  const bool is_of_shown = frame.picture.devices.empty() || frame.picture.memory.holds(y);
+  const auto other = device_under(frame, y);
+  const bool has_heap = !frame.whole.heap.empty() && is_of_shown;
+  bold_text(axis.text_at((static_cast<double>(x) - static_cast<double>(frame.picture.left) + 0.5) /
+                         static_cast<double>(frame.picture.width)) +
+            (is_of_shown && events > 0 ? ", " + text_from_count_of(events, "event") : "") +
+            (has_heap ? ", in use " + band_text(column.in_use) : std::string()));
+  if (has_heap && !frame.picture.devices.empty()) text(name_of_device(frame.state, frame.whole.heap));
+  const auto target = find_snap_target(frame.picture, frame.look, x);
+  if (target) text("near " + target->words);
+  draw_band_words(frame, pixel);
+  if (!is_of_shown) {
+    if (other) dim_text("click to show this device, drag to select");
+    return ImGui::EndTooltip();
+  }
+  if (frame.whole.knows_regions)
+    text("pool " + band_text(column.pool) + ", largest free block " + band_text(column.largest_free) +
+         ", fragmentation " + share_text(column.fragmentation));
+  draw_step_words(frame, x);
+  for (std::size_t i = 0; i < frame.picture.heaps.size(); ++i) {
+    const TimelineHeap& heap = frame.picture.source.heaps[i];
+    text(heap.name + " " + band_text(frame.picture.under(heap.columns, pixel)));
+  }
+  for (std::size_t i = 0; !has_heap && i < frame.picture.counters.size(); ++i) {
+    const TimelineCounter& counter = frame.picture.source.counters[i];
+    const CounterBand band = frame.picture.under(counter.columns, pixel);
+    text(counter.name + ": " + (band.is_defined ? text_from_counter(counter, band.most) : "not reported yet"));
+  }
+  if (column.is_skipped)
+    text("Skipped: these events were not fetched. The figures are the last ones before them.");
+  else if (column.is_inexact)
+    text("The figures are inexact: events were lost before this time, or contradict each other.");
+  const TimelineMarker* range = find_range_marker(frame.picture, frame.look, {x, ImGui::GetIO().MousePos.y});
+  if (range != nullptr) {
+    const auto axis_at = [&](double share) { return std::llround(frame.picture.source.axis_at(share)); };
+    const TimelineSpan span{axis_at(range->begin), axis_at(range->end)};
+    const std::string from = frame.whole.has_times ? ", from " + text_from_moment_ns(span.begin) : "";
+    text(range->name + from + ", " + length_text(frame.whole.has_times, span) + " long");
+    draw_ranges_of_name(frame, range->name);
+  }
+  const bool is_growth =
+      frame.steps != nullptr && frame.picture.growth && frame.picture.growth->holds(ImGui::GetIO().MousePos.y);
+  dim_text("up to event " + text_from_count(after) +
+           (range != nullptr ? "; click to select the range"
+            : is_growth      ? "; click to select the step"
+            : target         ? "; click to go to the marker, Alt+click to the last event here"
+            : has_heap       ? "; click to go to the most in use here, drag to select"
+                             : "; drag to select"));
+  ImGui::EndTooltip();
+}
+
+void draw_block_tooltip(const TimelineFrame& frame, const StackBlocks& blocks, std::uint32_t index, float x) {
+  const LiveBlock& block = blocks.blocks()[index];
+  const BlockActions actions = actions_of(*frame.state.source()->trace, frame.whole.heap, block);
+  const auto shade = frame.bands()->shade_at(frame.pixel_of(x), frame.bytes_at(ImGui::GetIO().MousePos.y));
+  ImGui::BeginTooltip();
+  const Trace& trace = *frame.state.source()->trace;
+  const std::size_t stream = frame.whole.heap.stream;
+  bold_text(name_of_block(labels_of_stream(frame.state, trace, stream), trace.streams[stream].definitions(), block));
+  text(actions.size + (shade ? ", " + frame.bands()->name_of(*shade) : std::string()));
+  const std::uint64_t requested = block.requested;
+  if (requested != wire::unknown_bytes && requested != block.size) text("requested " + text_from_bytes(requested));
+  if (block.has_address()) text("at " + actions.address);
+  text(life_in_picture(frame, blocks, index, frame.pixel_of(x)));
+  const Definitions& definitions = frame.state.source()->trace->streams[frame.whole.heap.stream].definitions();
+  for (const std::string& line : stack_lines(definitions, block.stack, 8))
+    dim_text(shortened(line, 40 * ImGui::GetFontSize()));
+  dim_text("click selects it at this time");
+  ImGui::EndTooltip();
+}
+
+}  // namespace hbmscope::gui
