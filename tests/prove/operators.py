@@ -99,11 +99,66 @@ def tvd(x, tokens, **_):
     return lambda: torch.sum(torch.abs(p - q) / 2.0) / p.size(0)
 
 
+def group_norm(x, batch, inner, of_group, **_):
+    inputs, layers = random(batch, x, inner), [nn.GroupNorm(x // of_group, x, eps=1e-6).to(DEVICE) for _ in range(2)]
+    return lambda: layers[0](inputs)
+
+
+class Whole:
+    """Forward and backward as that benchmark runs them."""
+
+    def __init__(self, run):
+        self.run = run
+
+
+def megatron_swiglu(x, length, batch, **_):
+    inputs = random(length, batch, 2 * x, kind=torch.bfloat16)
+
+    def run():
+        inputs.grad = None
+        one, other = torch.chunk(inputs, 2, -1)
+        result = nn.functional.silu(one) * other
+        result.sum().backward()
+
+    return Whole(run)
+
+
+def megatron_rms_norm(x, rows, **_):
+    inputs, layer = random(rows, 1, x, kind=torch.bfloat16), nn.RMSNorm(x, eps=1e-6, device=DEVICE, dtype=torch.bfloat16)
+
+    def run():
+        result = layer(inputs)
+        result.sum().backward()
+
+    return Whole(run)
+
+
+def fused_add_rms_norm(x, rows, **_):
+    """The weights of the two layers that it is compared with are there, too."""
+    weight, _others = nn.Parameter(torch.ones(x, device=DEVICE)), [torch.ones(x, device=DEVICE) for _ in range(3)]
+    inputs = [random(rows, x, needs_grad=False) for _ in range(2)]
+    gradients = [torch.randn_like(one) for one in inputs]
+    for one in inputs:
+        one.requires_grad_(True)
+
+    def forward(_kept=_others):
+        both = inputs[0] + inputs[1]
+        return weight * (both * torch.rsqrt(both.pow(2).mean(-1, keepdim=True) + 1e-6)), both
+
+    def run():
+        results = forward()
+        torch.autograd.backward(results, gradients)
+
+    return Whole(run)
+
+
 def peak_of(forward, kind):
     """`kind`: the gradient of the result is made once, before, of this type. None: it is made each time."""
     gradient = torch.randn_like(forward(), dtype=kind) if kind else None
 
     def full():
+        if isinstance(forward, Whole):
+            return forward.run()
         result = forward()
         if result.dim() == 0:
             result.backward(retain_graph=True)
