@@ -17,8 +17,12 @@ namespace {
 
 class RangeMeter {
  public:
-  RangeMeter(const Trace& trace, PassControl* control)
-      : trace_(trace), counted_(find_counted_heaps(trace)), control_(control) {}
+  RangeMeter(const Trace& trace, PassControl* control, std::optional<HeapKey> only)
+      : trace_(trace), counted_(find_counted_heaps(trace)), control_(control) {
+    if (!only) return;
+    for (std::vector<bool>& heaps : counted_) std::fill(heaps.begin(), heaps.end(), false);
+    counted_[only->stream][only->heap] = true;
+  }
 
   // Returns false if it was cancelled.
   bool add(std::size_t number, const StreamState& from, const StreamState& to) {
@@ -130,10 +134,11 @@ void RangeSums::add(const RangeSums& more) {
 }
 
 std::optional<RangeSummary> compute_range_summary(const Trace& trace, const std::vector<StreamState>& from,
-                                                  const std::vector<StreamState>& to, PassControl* control) {
+                                                  const std::vector<StreamState>& to, PassControl* control,
+                                                  std::optional<HeapKey> only) {
   if (control != nullptr)
     for (std::size_t i = 0; i < to.size(); ++i) control->total_events += to[i].position() - from[i].position();
-  RangeMeter meter(trace, control);
+  RangeMeter meter(trace, control, only);
   for (std::size_t i = 0; i < to.size(); ++i)
     if (!meter.add(i, from[i], to[i])) return std::nullopt;
   RangeSummary summary = meter.finish();

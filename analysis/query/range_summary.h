@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analysis/model/clamped.h"
+#include "analysis/query/chosen_heap.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/query/own_frame.h"
 #include "analysis/trace/pass_control.h"
@@ -80,7 +81,9 @@ struct RangeSummary {
 };
 
 // `from`, `to`: the states of all streams at those times. Returns nothing if it was cancelled.
+// Of all heaps that count, or of `only` one heap.
 std::optional<RangeSummary> compute_range_summary(const Trace& trace, const std::vector<StreamState>& from,
-                                                  const std::vector<StreamState>& to, PassControl* control = nullptr);
+                                                  const std::vector<StreamState>& to, PassControl* control = nullptr,
+                                                  std::optional<HeapKey> only = {});
 
 }  // namespace hbmscope

@@ -105,6 +105,7 @@ struct RangeAnswer {
   TimeRange range;  // As selected by the user.
   std::shared_ptr<const Trace> trace;
   Moment from, to;
+  bool is_of_all = true;                     // Devices. False: the summary is of the shown heap.
   std::vector<std::int64_t> from_ns, to_ns;  // Per stream: what its state shows.
   RangeSummary summary;
   // The most that a heap had in use in the range, and the position of that; as the summary's heaps.

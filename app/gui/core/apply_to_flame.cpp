@@ -42,7 +42,7 @@ TreeDirection inverted(TreeDirection direction) {
 
 // Before a change of the flame graph: it also undoes zooming with the wheel.
 ViewPosition& position_to_change(AppParts& parts) {
-  ++parts.state.window.zoom_serial;
+  ++parts.state.window.flame_serial;
   return parts.state.context().position;
 }
 
@@ -70,7 +70,10 @@ void toggle_tree_direction(AppParts& parts) {
   position.tree_direction = inverted(position.tree_direction);
 }
 void zoom_flame(AppParts& parts, const std::vector<FrameKey>& path) { position_to_change(parts).zoom = path; }
-void zoom_out(AppParts& parts) { position_to_change(parts).zoom.clear(); }
+void zoom_out(AppParts& parts) {
+  ++parts.state.window.zoom_serial;
+  position_to_change(parts).zoom.clear();
+}
 // To the selected block in a view of blocks, otherwise to the selected frame in the flame graph.
 void zoom_to_selection(AppParts& parts) {
   AppState& state = parts.state;

@@ -24,6 +24,7 @@ struct TimelineOptions {
 };
 struct RangeOptions {
   HeapKey heap;
+  bool is_of_all = false;
   TimeRange range;
   bool operator==(const RangeOptions&) const = default;
 };
@@ -235,18 +236,21 @@ void ask_range(Answering& asking) {
   if (source == nullptr || source->state != AnswerState::ready || !source->trace || range.empty())
     return asking.forget(&Answers::range);
   const HeapKey heap = choose_heap(*source->trace, asking.position().heap);
-  asking.ask(&Answers::range, {source->id, RangeOptions{heap, range}},
-             [trace = source->trace, heap, range](Work& work) -> Computed<RangeAnswer> {
+  const bool is_of_all = asking.position().all_devices || source->devices.size() < 2;
+  asking.ask(&Answers::range, {source->id, RangeOptions{heap, is_of_all, range}},
+             [trace = source->trace, heap, is_of_all, range](Work& work) -> Computed<RangeAnswer> {
                auto begin = range.from.find_in(*trace), end = range.to.find_in(*trace);
                if (!begin) return Failure(begin.error());
                if (!end) return Failure(end.error());
                auto found = range_between(std::move(*begin), std::move(*end));
                if (!found) return Failure(found.error());
                const auto from = compute_states(*trace, found->from), to = compute_states(*trace, found->to);
-               auto summary = compute_range_summary(*trace, from, to, &work);
+               auto summary =
+                   compute_range_summary(*trace, from, to, &work, is_of_all ? std::nullopt : std::optional(heap));
                if (!summary) return Failure(cancelled_error());
                auto answer = std::make_shared<RangeAnswer>();
                answer->range = range;
+               answer->is_of_all = is_of_all;
                answer->trace = trace;
                answer->from = std::move(found->from);
                answer->to = std::move(found->to);

@@ -2,6 +2,7 @@
 
 #include "analysis/query/block_find.h"
 #include "app/gui/core/answers.h"
+#include "app/gui/core/timeline_columns.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -118,11 +119,19 @@ std::optional<std::uint64_t> selected_in(const AppState& state, HeapKey heap) {
   return std::nullopt;
 }
 
+// Related streams share an axis (trace/common_zero.h), so devices compare at one zoom.
+bool is_on_axis_of(const AppState& state, std::uint32_t number, const TimelineSpan& span) {
+  const Source* source = state.source();
+  if (source == nullptr || !source->trace || number >= source->trace->streams.size()) return false;
+  const Stream& stream = source->trace->streams[number];
+  return stream.has_times() && span.end <= whole_span_of(stream).end;
+}
+
 }  // namespace
 
 void show_heap(AppState& state, HeapKey heap) {
   ViewPosition& position = state.context().position;
-  if (heap.stream != position.heap.stream) position.span = {};  // Each stream has its own axis.
+  if (heap.stream != position.heap.stream && !is_on_axis_of(state, heap.stream, position.span)) position.span = {};
   position.address = selected_in(state, heap);
   position.heap = heap;
   position.addresses = {};

@@ -71,12 +71,6 @@ std::string range_sentence(const RangeAnswer& answer, const TraceSteps* steps) {
   // The names only give event numbers; if there are times, the user needs those.
   const auto& streams = answer.trace->streams;
   const auto timed = std::find_if(streams.begin(), streams.end(), [](const Stream& one) { return one.has_times(); });
-  const auto name_of = [&](const MomentName& name, const Moment& moment, const std::vector<std::int64_t>& times_ns) {
-    if (const auto clicked = name.clicked_at(); clicked && streams.size() > 1) return text_from_moment_ns(*clicked);
-    if (timed == streams.end() || !moment.text.starts_with("event ")) return moment.text;
-    const std::int64_t at_ns = times_ns[static_cast<std::size_t>(timed - streams.begin())];
-    return text_from_moment_ns(std::max<std::int64_t>(0, timed->since_start_ns(at_ns))) + " (" + moment.text + ")";
-  };
   // A trace with several streams has one axis only if it has times.
   const bool has_length = timed != streams.end() || streams.size() == 1;
   const auto stream = static_cast<std::size_t>(timed == streams.end() ? 0 : timed - streams.begin());
@@ -86,9 +80,28 @@ std::string range_sentence(const RangeAnswer& answer, const TraceSteps* steps) {
   const TimelineSpan span = has_length
                                 ? TimelineSpan{axis_at(answer.from, answer.from_ns), axis_at(answer.to, answer.to_ns)}
                                 : TimelineSpan();
+  const std::int64_t apart_ns = std::min<std::int64_t>(1'000'000, span.length() / 100);  // So that both differ.
+  const auto name_of = [&](const MomentName& name, const Moment& moment, const std::vector<std::int64_t>& times_ns) {
+    if (const auto clicked = name.clicked_at(); clicked && streams.size() > 1)
+      return text_from_moment_ns(*clicked, apart_ns);
+    if (timed == streams.end() || !moment.text.starts_with("event ")) return moment.text;
+    const std::int64_t at_ns = times_ns[static_cast<std::size_t>(timed - streams.begin())];
+    return text_from_moment_ns(std::max<std::int64_t>(0, timed->since_start_ns(at_ns)), apart_ns) + " (" + moment.text +
+           ")";
+  };
+  std::string of;
+  if (const std::vector<HeapRow>& heaps = answer.summary.heaps_after; answer.shown) {
+    const HeapRow& shown = heaps[*answer.shown];
+    const auto alike =
+        std::count_if(heaps.begin(), heaps.end(), [&](const HeapRow& one) { return one.layer == shown.layer; });
+    if (!answer.is_of_all)
+      of = " Of " + shown.name + ".";
+    else if (alike > 1)
+      of = " All " + text_from_count(alike) + " heaps together.";
+  }
   return "From " + name_of(answer.range.from, answer.from, answer.from_ns) + " to " +
          name_of(answer.range.to, answer.to, answer.to_ns) +
-         (has_length ? ": " + length_text(timed != streams.end(), span, steps) : std::string()) + ".";
+         (has_length ? ": " + length_text(timed != streams.end(), span, steps) : std::string()) + "." + of;
 }
 
 TextTable table_from_free(const FreeAnswer& answer) {

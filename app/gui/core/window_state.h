@@ -19,7 +19,9 @@ struct WindowState {
   std::string picture_file;         // Target file of the picture of the window,
   bool picture_is_of_view = false;  // or of the view in front alone.
   std::string figures_file;         // Not empty: write the text that Copy gives for the view in front there, as CSV.
-  std::uint64_t layout_serial = 0, view_serial = 0, find_serial = 0, filter_serial = 0, zoom_serial = 0;
+  std::uint64_t layout_serial = 0, view_serial = 0, find_serial = 0, filter_serial = 0;
+  // Incremented by the key 0, which shows everything; and by each change of the flame graph, which undoes its zoom.
+  std::uint64_t zoom_serial = 0, flame_serial = 0;
   std::uint64_t find_step_serial = 0;
   std::uint64_t file_serial = 0;  // Increases when a file that nobody saw before comes to the front, with its own tabs.
   std::uint64_t remedies_serial = 0;  // Changes when Why it failed is to show what would help.

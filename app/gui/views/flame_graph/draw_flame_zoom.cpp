@@ -52,10 +52,11 @@ std::vector<FrameKey> path_of(const FlameAnswer& answer, std::uint32_t node) {
 
 void follow_zoom(const AppState& state, const std::shared_ptr<const FlameAnswer>& answer, FlameState& flame) {
   const std::vector<FrameKey>& zoom = state.position().zoom;
-  if (flame.answer == answer && flame.zoom == zoom && flame.zoom_seen == state.window.zoom_serial) return;
+  const std::uint64_t serial = state.window.zoom_serial + state.window.flame_serial;
+  if (flame.answer == answer && flame.zoom == zoom && flame.zoom_seen == serial) return;
   flame.answer = answer;
   flame.zoom = zoom;
-  flame.zoom_seen = state.window.zoom_serial;
+  flame.zoom_seen = serial;
   flame.zoom_node = node_at(*answer, zoom);
   const double begin = answer->layout.begin[flame.zoom_node], end = answer->layout.end[flame.zoom_node];
   if (end > begin) set_span(flame, begin, end - begin);

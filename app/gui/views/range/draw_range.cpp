@@ -68,7 +68,7 @@ void draw_survivors_button(const RangeAnswer& answer, CommandQueue& commands) {
 
 // Of the shown heap's layer, as the driver's memory holds what the pools hold: the one with the most in use at a time.
 std::optional<std::size_t> find_fullest(const RangeAnswer& answer) {
-  if (!answer.shown) return {};
+  if (!answer.shown || !answer.is_of_all) return answer.shown;
   const std::vector<HeapRow>& heaps = answer.summary.heaps_after;
   std::size_t fullest = *answer.shown;
   for (std::size_t i = 0; i < heaps.size(); ++i)
@@ -105,13 +105,19 @@ bool has_changed(const HeapRow& before, const HeapRow& after) {
          before.free_bytes != after.free_bytes || before.largest_free_bytes != after.largest_free_bytes;
 }
 
-// Heaps that differ between the start and the end of the range, or had more in use in it.
+// Of the shown device, or of all: those that differ between the start and the end of the range, or had more in use in
+// it; and whatever the figures above are of, changed or not.
 void draw_heaps(const Look& look, const RangeAnswer& answer) {
   const RangeSummary& summary = answer.summary;
   std::vector<std::size_t> shown;
   for (std::size_t i = 0; i < summary.heaps_after.size(); ++i) {
     const HeapRow &before = summary.heaps_before[i], &after = summary.heaps_after[i];
-    if (has_changed(before, after) || answer.most[i].bytes > after.in_use_bytes) shown.push_back(i);
+    const HeapRow* const chosen = answer.shown ? &summary.heaps_after[*answer.shown] : nullptr;
+    const bool is_of_device =
+        answer.is_of_all || chosen == nullptr || (chosen->stream == after.stream && chosen->device == after.device);
+    const bool is_of_figures = answer.is_of_all ? chosen != nullptr && chosen->layer == after.layer : &after == chosen;
+    if (is_of_figures || (is_of_device && (has_changed(before, after) || answer.most[i].bytes > after.in_use_bytes)))
+      shown.push_back(i);
   }
   if (shown.empty()) return;
   // By device; what its programs hold before what the driver has.

@@ -27,6 +27,13 @@ struct TimelineMenu {
   std::optional<std::uint32_t> heap;  // Another kind of memory: its index in TimelineColumns::heaps.
 };
 
+// When the block under the pointer was allocated, since the start.
+struct TimelineAllocation {
+  std::uint64_t event = 0;
+  std::optional<std::int64_t> since_start_ns;
+  std::weak_ptr<const Trace> trace;
+};
+
 struct TimelineState {
   bool is_scrubbing = false;         // The first step of the drag was pushed.
   bool is_selecting = false;         // The same for selecting a range.
@@ -44,6 +51,7 @@ struct TimelineState {
   std::vector<StackedBands> devices;  // As DeviceStacks::devices.
   std::size_t first_device = 0;       // The row at the top, if not all fit.
   TimelineMenu menu;
+  TimelineAllocation allocation;
   PixelCanvas lanes, overview;
   std::uint64_t copy_seen = 0, zoom_seen = 0;
 };

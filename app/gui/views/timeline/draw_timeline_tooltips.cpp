@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/query/event_times.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/core/block_actions.h"
@@ -78,27 +79,47 @@ void draw_ranges_of_name(const TimelineFrame& frame, const std::string& name) {
                    length(sum / count), length(longest), length(sum)));
 }
 
-// To the pixel: "from 2.968 s to 3.102 s (134 ms)". What the picture doesn't hold of it is open.
-std::string life_in_picture(const TimelineFrame& frame, const StackBlocks& blocks, std::uint32_t index, int pixel) {
+// Of the block under the pointer, looked up once.
+std::optional<std::int64_t> allocated_at(const TimelineFrame& frame, const LiveBlock& block) {
+  const Stream& stream = frame.state.source()->trace->streams[frame.whole.heap.stream];
+  TimelineAllocation& known = frame.view.allocation;
+  if (known.event == block.event && known.trace.lock() == frame.state.source()->trace) return known.since_start_ns;
+  known = {block.event, {}, frame.state.source()->trace};
+  WantedEvents<int> wanted{{block.event, 0}};
+  find_event_times(stream, wanted, nullptr,
+                   [&](int, std::int64_t time_ns) { known.since_start_ns = stream.since_start_ns(time_ns); });
+  return known.since_start_ns;
+}
+
+std::string rough_text(double ns) {
+  if (ns < 1e6) return fmt::format("{:.3g} µs", ns / 1e3);
+  return ns < 1e9 ? fmt::format("{:.3g} ms", ns / 1e6) : fmt::format("{:.3g} s", ns / 1e9);
+}
+
+// "allocated at 5.021 s, freed about 5.22 s (after 201 ms)": the end is only known to the pixel.
+std::string life_text(const TimelineFrame& frame, const StackBlocks& blocks, std::uint32_t index, int pixel) {
+  const LiveBlock& block = blocks.blocks()[index];
   const auto shows = [&](int column) {
     const auto placed = blocks.at(static_cast<std::size_t>(column));
     return std::any_of(placed.begin(), placed.end(), [&](const PlacedBlock& one) { return one.block == index; });
   };
   const int last = static_cast<int>(std::min<std::size_t>(blocks.query().columns, frame.picture.pixels.size())) - 1;
-  int from = pixel, to = pixel;
-  while (from > 0 && shows(from - 1)) --from;
+  int to = pixel;
   while (to < last && shows(to + 1)) ++to;
-  TimelineColumns axis;
-  axis.has_times = frame.whole.has_times;
-  axis.span = {std::llround(frame.picture.begin), std::llround(frame.picture.end)};
-  const auto time_at = [&](int column) { return axis.text_at(static_cast<double>(column) / frame.picture.width); };
-  const bool has_begin = from > 0 || frame.picture.begin <= 0, has_end = to < last;
-  if (!has_begin && !has_end) return "there before and after what is shown";
-  if (!has_end) return "from " + time_at(from) + ", and still there where this ends";
-  if (!has_begin) return "there before what is shown, to " + time_at(to + 1);
-  const double length = (frame.picture.end - frame.picture.begin) * (to + 1 - from) / frame.picture.width;
-  return fmt::format("from {} to {} ({})", time_at(from), time_at(to + 1),
-                     length_text(frame.whole.has_times, {0, std::max<std::int64_t>(1, std::llround(length))}));
+  const double pixel_length = (frame.picture.end - frame.picture.begin) / frame.picture.width;
+  const double end = frame.picture.begin + (to + 1) * pixel_length;
+  const auto text_at = [&](std::int64_t axis) {
+    return frame.whole.has_times ? text_from_moment_ns(axis, static_cast<std::int64_t>(pixel_length))
+                                 : "event " + text_from_count(axis);
+  };
+  const auto begin = block.event == wire::before_the_stream ? std::nullopt
+                     : frame.whole.has_times                ? allocated_at(frame, block)
+                                                            : std::optional(static_cast<std::int64_t>(block.event));
+  const std::string words = begin ? "allocated at " + text_at(*begin) : "there before the trace begins";
+  if (to == last) return words + ", and still there where this ends";
+  const double length = begin ? end - static_cast<double>(*begin) : 0;
+  return words + ", freed about " + text_at(std::llround(end)) +
+         (begin && frame.whole.has_times && length > 0 ? " (after " + rough_text(length) + ")" : "");
 }
 
 }  // namespace
@@ -177,7 +198,7 @@ void draw_block_tooltip(const TimelineFrame& frame, const StackBlocks& blocks, s
   const std::uint64_t requested = block.requested;
   if (requested != wire::unknown_bytes && requested != block.size) text("requested " + text_from_bytes(requested));
   if (block.has_address()) text("at " + actions.address);
-  text(life_in_picture(frame, blocks, index, frame.pixel_of(x)));
+  text(life_text(frame, blocks, index, frame.pixel_of(x)));
   const Definitions& definitions = frame.state.source()->trace->streams[frame.whole.heap.stream].definitions();
   for (const std::string& line : stack_lines(definitions, block.stack, 8))
     dim_text(shortened(line, 40 * ImGui::GetFontSize()));
