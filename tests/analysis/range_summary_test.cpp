@@ -48,6 +48,23 @@ TEST(RangeSummary, counts_what_came_went_and_survived) {
   EXPECT_EQ(600U, summary.heaps_after[0].in_use_bytes);
 }
 
+TEST(RangeSummary, of_one_heap_leaves_the_others_out) {
+  TraceBuilder builder;
+  const std::uint32_t one = builder.heap("GPU 0", range_heap_flags), other = builder.heap("GPU 1", range_heap_flags);
+  builder.grow(one, 0, 10'000);
+  builder.grow(other, 20'000, 10'000);
+  builder.alloc(one, 0, 1000);
+  builder.alloc(other, 20'000, 300);
+  builder.free(one, 0);
+  const auto before = builder.states_at("start"), after = builder.states_at("end");
+  const auto summary = compute_range_summary(builder.trace, before, after, nullptr, HeapKey{0, other});
+  ASSERT_TRUE(summary);
+  EXPECT_EQ((BlockSum{1, 300}), summary->total.allocated);
+  EXPECT_EQ((BlockSum{}), summary->total.freed);
+  EXPECT_EQ(300, summary->in_use_delta_bytes);
+  EXPECT_EQ(2U, summary->heaps_after.size()) << "the rows are of all";
+}
+
 TEST(RangeSummary, whole_trace_and_no_time_at_all) {
   TraceBuilder builder;
   const std::uint32_t heap = builder.heap("GPU 0", range_heap_flags);
