@@ -129,13 +129,25 @@ std::string text_from_proof(const DryRun& run) {
 // Frameworks also call what they can do without, so a failure of another kind has nothing to do with it.
 std::string text_from_called_in_vain(const DryRun& run) {
   if (run.called_in_vain.empty()) return {};
-  constexpr std::string_view of_cuda[] = {"CUDA",  "cuDNN",  "CUDNN", "CUBLAS",        "CUSPARSE",    "CUSOLVER",
-                                          "CUFFT", "CURAND", "NCCL",  "not supported", "not emulated"};
-  const bool may_be_why =
-      !run.failure || std::any_of(std::begin(of_cuda), std::end(of_cuda), [&](std::string_view word) {
-        return contains_ignoring_case(run.failure->text, word);
-      });
-  return may_be_why ? fmt::format("; it needs {}, which is not emulated", printable(run.called_in_vain.front())) : "";
+  const auto text_from = [](const std::string& function) {
+    return fmt::format("; it needs {}, which is not emulated", printable(function));
+  };
+  if (!run.failure) return text_from(run.called_in_vain.front());
+  const std::string& failure = run.failure->text;
+  for (const std::string& function : run.called_in_vain)
+    if (failure.find(function) != std::string::npos) return text_from(function);
+  // What an error names, and how the functions of that library begin.
+  constexpr std::string_view libraries[] = {"cudnn", "cublas", "cusparse", "cusolver", "cufft", "curand", "nccl"};
+  for (const std::string_view library : libraries) {
+    if (!contains_ignoring_case(failure, library)) continue;
+    for (const std::string& function : run.called_in_vain)
+      if (function.starts_with(library)) return text_from(function);
+    return {};
+  }
+  constexpr std::string_view of_any[] = {"CUDA", "not supported", "not emulated"};
+  const bool may_be_why = std::any_of(std::begin(of_any), std::end(of_any),
+                                      [&](std::string_view word) { return contains_ignoring_case(failure, word); });
+  return may_be_why ? text_from(run.called_in_vain.front()) : "";
 }
 
 // "out of memory: ...", without its end of line.

@@ -86,6 +86,11 @@ TEST(DryRun, an_error_of_cuda_names_the_function_that_is_not_emulated) {
   EXPECT_NE(text_from_dry_run(run).find("; it needs cudnnGetRNNWeightSpaceSize, which is not emulated\n"),
             std::string::npos)
       << text_from_dry_run(run);
+  found.reports[0].failure->text = "cuDNN version incompatibility";
+  found.reports[0].not_emulated = {"cudnnRNNForward", "cuLogsRegisterCallback"};
+  EXPECT_NE(text_from_dry_run(judge_dry_run(found)).find("; it needs cudnnRNNForward,"), std::string::npos);
+  found.reports[0].not_emulated = {"cuLogsRegisterCallback"};
+  EXPECT_EQ(text_from_dry_run(judge_dry_run(found)).find("emulated\n"), std::string::npos);
   found.reports[0].failure->text = "a batch of 3 is odd";
   EXPECT_EQ(text_from_dry_run(judge_dry_run(found)).find("emulated\n"), std::string::npos);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -16,9 +17,9 @@
 
 #include "analysis/read/json_fields.h"
 #include "analysis/units/utf8.h"
-#include "app/cli/jobs/child_process.h"
 #include "app/cli/dry_run/program_files.h"
 #include "app/cli/dry_run/python_probe.h"
+#include "app/cli/jobs/child_process.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -114,16 +115,25 @@ std::optional<Error> find_static_runtime(const std::string& program) {
 
 // Harmless to programs that need none of it: what runs behind a shell or `uv run` isn't known. sitecustomize sets what
 // depends on the packages.
-void set_variables(const fs::path& folder, EmulatedProgram& program) {
+void set_variables(const fs::path& folder, const FoundFrameworks& found, EmulatedProgram& program) {
   const auto set = [&](const char* name, std::string value) { program.variables.emplace_back(name, std::move(value)); };
   set("LD_LIBRARY_PATH", with((folder / "lib").string(), environment_variable("LD_LIBRARY_PATH"), ":"));
   set("PYTHONPATH", with((folder / "python").string(), environment_variable("PYTHONPATH"), ":"));
   // JAX asks the driver for versions of libraries that aren't there.
   set("JAX_SKIP_CUDA_CONSTRAINTS_CHECK", "1");
   // Kernels do nothing, so trying out several of them decides nothing, and takes memory and time.
-  if (const std::string flags = environment_variable("XLA_FLAGS");
-      flags.find("xla_gpu_autotune_level") == std::string::npos)
-    set("XLA_FLAGS", with("--xla_gpu_autotune_level=0", flags, " "));
+  std::string flags = environment_variable("XLA_FLAGS");
+  const auto add_flag = [&](const std::string& name, const char* value) {
+    if (flags.find(name) == std::string::npos) flags = with("--" + name + "=" + value, flags, " ");
+  };
+  add_flag("xla_gpu_autotune_level", "0");
+  // It splits untried, and then refuses a dot whose contracting dimension is too small to be split.
+  if (found.can_split_k) add_flag("xla_gpu_enable_split_k_autotuning", "false");
+  set("XLA_FLAGS", flags);
+  // PyTorch refuses a cuDNN that is older than the one that it was built with.
+  int major = 0, minor = 0, patch = 0;
+  if (std::sscanf(found.cudnn.c_str(), "%d.%d.%d", &major, &minor, &patch) == 3 && major == 9 && minor > 13)
+    set("HBMSCOPE_DEVICE_CUDNN", std::to_string(10000 * major + 100 * minor + patch));
 }
 
 std::string text_from_frameworks(const FoundFrameworks& found) {
@@ -205,6 +215,8 @@ Result<FoundFrameworks> frameworks_from(const std::string& output) {
   found.tensorflow_cuda = text_at(parsed, "tensorflow_cuda");
   found.libtpu = text_at(parsed, "libtpu");
   found.libtpu_version = text_at(parsed, "libtpu_version");
+  found.cudnn = text_at(parsed, "cudnn");
+  found.can_split_k = parsed.value("can_split_k", false);
   found.has_cupy = parsed.value("has_cupy", false);
   if (const auto majors = parsed.find("jax_cuda"); majors != parsed.end() && majors->is_array())
     for (const auto& major : *majors)
@@ -255,14 +267,15 @@ Result<EmulatedProgram> prepare_program(const std::vector<std::string>& command,
   if (Error fault = find_framework_fault(*found); !fault.what.empty()) return Failure(std::move(fault));
   EmulatedProgram program;
   program.variables = variables_of(machine);
-  set_variables(folder, program);
+  set_variables(folder, *found, program);
   program.doubt = find_doubt(command, python);
   program.preload = libraries_in(folder / "lib");
   std::string names;
   for (const auto& [name, value] : program.variables)
     if (!name.starts_with("HBMSCOPE_")) names += (names.empty() ? "" : ", ") + name;
-  program.notes.push_back(fmt::format("emulating {}: kernels do nothing, values that only they would know are assumed; {}",
-                                      text_from_machine(machine), text_from_frameworks(*found)));
+  program.notes.push_back(
+      fmt::format("emulating {}: kernels do nothing, values that only they would know are assumed; {}",
+                  text_from_machine(machine), text_from_frameworks(*found)));
   if (!program.doubt.empty()) program.notes.push_back("frameworks may stay on the CPU: " + program.doubt);
   program.notes.push_back(
       fmt::format("set for the job only: {} libraries in LD_PRELOAD, {}", program.preload.size(), names));

@@ -5,7 +5,7 @@
 namespace hbmscope::cli {
 
 inline constexpr const char* python_probe = R"PYTHON(
-import glob, importlib.metadata, importlib.util, json, os, shutil
+import glob, importlib.metadata, importlib.util, json, mmap, os, shutil
 
 
 def version(name):
@@ -47,6 +47,19 @@ def find(*patterns):
     return [file for folder in folders_of_nvidia() for pattern in patterns for file in glob.glob(os.path.join(folder, pattern))]
 
 
+def xla_knows(flag):
+    """XLA ends the process on a flag that it doesn't know."""
+    spec = importlib.util.find_spec("jax_plugins")
+    folders = list(spec.submodule_search_locations or []) if spec is not None else []
+    files = [file for folder in folders for file in glob.glob(os.path.join(folder, "xla_cuda*", "*.so"))]
+
+    def has_it(name):
+        with open(name, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
+            return text.find(flag) >= 0
+
+    return bool(files) and all(map(has_it, files))
+
+
 plugins = {major: version(f"jax-cuda{major}-plugin") for major in (12, 13)}
 print(
     json.dumps(
@@ -60,6 +73,8 @@ print(
             "tensorflow_cuda": names_in("tensorflow", "python", "platform", "build_info.py").get("build_info", {}).get("cuda_version"),
             "libtpu": libtpu()[0],
             "libtpu_version": libtpu()[1],
+            "cudnn": max((version(f"nvidia-cudnn-cu{major}") or "" for major in (12, 13)), key=lambda text: [int(n) for n in text.split(".") if n.isdigit()]),
+            "can_split_k": xla_knows(b"xla_gpu_enable_split_k_autotuning"),
             "has_cupy": importlib.util.find_spec("cupy") is not None,
             "has_ptxas": bool(find("cuda_nvcc/bin/ptxas", "cu*/bin/ptxas") or shutil.which("ptxas")),
             "has_libdevice": bool(find("cuda_nvcc/nvvm/libdevice/*.bc", "cu*/nvvm/libdevice/*.bc") or glob.glob("/usr/local/cuda*/nvvm/libdevice/*.bc")),

@@ -1,12 +1,12 @@
 // libcudnn 9: versions, handles, descriptors. Its graph API offers one engine for each operation, which needs no
 // workspace; the real library's engines may need one.
 #include "allocator/emulated/cuda/libraries/common.h"
+#include "allocator/emulated/cuda/model/settings.h"
 
 using namespace hbmscope::device::libraries;
+using hbmscope::device::settings;
 
 namespace {
-
-constexpr int major_version = 9, minor_version = 13, patch_version = 0;
 
 // cudnnBackendAttributeType_t: the size of one element.
 std::size_t bytes_of_type(int type) {
@@ -27,7 +27,7 @@ constexpr int heuristic_results = 202;  // CUDNN_ATTR_ENGINEHEUR_RESULTS
 }  // namespace
 
 HBMSCOPE_EXPORTED std::size_t cudnnGetVersion() {
-  return major_version * 10000 + minor_version * 100 + patch_version;
+  return static_cast<std::size_t>(settings().cudnn_version);
 }
 HBMSCOPE_EXPORTED std::size_t cudnnGetMaxDeviceVersion() {
   return 0;
@@ -36,7 +36,8 @@ HBMSCOPE_EXPORTED std::size_t cudnnGetCudartVersion() {
   return 12090;
 }
 HBMSCOPE_EXPORTED Status cudnnGetProperty(int which, int* value) {
-  return write_property(which, major_version, minor_version, patch_version, value);
+  const int version = settings().cudnn_version;
+  return write_property(which, version / 10000, version / 100 % 100, version % 100, value);
 }
 HBMSCOPE_EXPORTED Status cudnnCreate(Handle* out) {
   return create(out);

@@ -87,6 +87,7 @@ Settings read_settings(const Settings& defaults) {
   read_number("HBMSCOPE_DEVICE_HOST_BYTES", settings.host_bytes_max);
   read_number("HBMSCOPE_DEVICE_SMS", settings.multiprocessors);
   read_number("HBMSCOPE_DEVICE_CUDA", settings.cuda_version);
+  read_number("HBMSCOPE_DEVICE_CUDNN", settings.cudnn_version);
   read_number("HBMSCOPE_DEVICE_LOG", settings.log_level);
   if (const char* name = std::getenv("HBMSCOPE_DEVICE_NAME"); name != nullptr && *name != 0) settings.name = name;
   if (const char* compute = std::getenv("HBMSCOPE_DEVICE_COMPUTE"); compute != nullptr && *compute != 0) {

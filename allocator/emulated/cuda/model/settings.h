@@ -21,8 +21,9 @@ struct Settings {
   std::string name = "NVIDIA H100 80GB HBM3";             // HBMSCOPE_DEVICE_NAME
   int compute_major = 9, compute_minor = 0;               // HBMSCOPE_DEVICE_COMPUTE, "9.0"
   int multiprocessors = 132;                              // HBMSCOPE_DEVICE_SMS
-  int cuda_version = 13000;  // HBMSCOPE_DEVICE_CUDA, the driver's version: 1000 x major + 10 x minor
-  int log_level = 0;         // HBMSCOPE_DEVICE_LOG, see log.h
+  int cuda_version = 13000;   // HBMSCOPE_DEVICE_CUDA, the driver's version: 1000 x major + 10 x minor
+  int cudnn_version = 91300;  // HBMSCOPE_DEVICE_CUDNN: 10000 x major + 100 x minor + patch, as cudnnGetVersion has it
+  int log_level = 0;          // HBMSCOPE_DEVICE_LOG, see log.h
   std::string
       report_folder;        // HBMSCOPE_DEVICE_REPORT, with the accounts of all processes (accounts.h), if there is one
   int fastest_device = 0;   // HBMSCOPE_DEVICE_FASTEST: comes first, unless CUDA_DEVICE_ORDER is PCI_BUS_ID
