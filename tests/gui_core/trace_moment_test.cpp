@@ -232,9 +232,9 @@ TEST_F(TraceMoments, range_is_computed_copied_and_cleared) {
   EXPECT_EQ((BlockSum{4, 40 * mib}), state().answers().range.value->summary.total.allocated);
   EXPECT_EQ((BlockSum{2, 20 * mib}), state().answers().range.value->summary.total.survived);
   const std::string head = range_sentence(*state().answers().range.value, nullptr);
-  EXPECT_TRUE(head.starts_with("From 0 µs (event 1 of ")) << head;
-  EXPECT_NE(std::string::npos, head.find(" to 7 µs (event 7 of ")) << head;
-  EXPECT_TRUE(head.ends_with(": 7 µs.")) << head;
+  EXPECT_TRUE(head.starts_with("From 0.00 µs (event 1 of ")) << head;
+  EXPECT_NE(std::string::npos, head.find(" to 7.00 µs (event 7 of ")) << head;
+  EXPECT_TRUE(head.ends_with(": 7 µs. Of GPU 0.")) << head;
   give(command::set_view, ViewKind::range);
   EXPECT_NE(std::string::npos, report_command(state()).find("--from '#1' --at '#7'")) << report_command(state());
   EXPECT_NE(std::string::npos, open_command(state()).find("--view range --from '#1' --at '#7'"))
