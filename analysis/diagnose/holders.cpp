@@ -19,20 +19,14 @@ LentStack stack_of(std::size_t stream, const std::vector<LentStack>& lent, const
 // Blocks that belong together. The oldest is the one that was allocated first.
 struct Sum {
   std::uint64_t bytes = 0, blocks = 0;
-  std::uint64_t oldest = wire::before_the_stream;
+  std::uint64_t oldest = wire::before_the_stream;  // A number above those of all events.
 
-  void add(const LiveBlock& block) {
-    bytes += block.size;
-    ++blocks;
-    if (block.event != wire::before_the_stream)
-      oldest = oldest == wire::before_the_stream ? block.event : std::min(oldest, block.event);
-  }
   void add(const Sum& sum) {
     bytes += sum.bytes;
     blocks += sum.blocks;
-    if (sum.oldest != wire::before_the_stream)
-      oldest = oldest == wire::before_the_stream ? sum.oldest : std::min(oldest, sum.oldest);
+    oldest = std::min(oldest, sum.oldest);
   }
+  void add(const LiveBlock& block) { add(Sum{block.size, 1, block.event}); }
 };
 
 using Sums = std::map<std::string, Sum>;
@@ -72,8 +66,8 @@ std::vector<Holder> rows_of(const Stream& stream, std::int64_t now_ns, const Sum
     rows.push_back({name, sum.bytes, sum.blocks, {}});
   }
   find_event_times(stream, wanted, nullptr, [&](std::size_t row, std::int64_t time_ns) {
-    rows[row].oldest_ns = static_cast<std::int64_t>(static_cast<std::uint64_t>(now_ns) -
-                                                    static_cast<std::uint64_t>(time_ns));
+    rows[row].oldest_ns =
+        static_cast<std::int64_t>(static_cast<std::uint64_t>(now_ns) - static_cast<std::uint64_t>(time_ns));
   });
   std::stable_sort(rows.begin(), rows.end(), [](const Holder& a, const Holder& b) { return a.bytes > b.bytes; });
   return rows;

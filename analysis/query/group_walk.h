@@ -11,14 +11,10 @@
 #include <vector>
 
 #include "analysis/trace/pass.h"
+#include "analysis/trace/take_slot.h"
 
 namespace hbmscope {
 
-// Groups: number_of(LiveBlock) and number_of(PhysicalHandle) return the number of the group, counted from 0; the same
-// one for a block's allocation and for its free.
-// Visitor: changed(group, live bytes) whenever the live bytes of a group change, then point(GroupPoint) after each
-// event that changed the heap and after each listing of it. The sum over all groups is the heap's bytes in use, except
-// in a damaged stream, whose moves may lead beyond the last address.
 struct GroupPoint {
   std::uint64_t position = 0;
   std::int64_t time_ns = 0;
@@ -27,6 +23,11 @@ struct GroupPoint {
   std::int64_t inexact_since_ns = 0;
 };
 
+// Groups: number_of(LiveBlock) and number_of(PhysicalHandle) return the number of the group, counted from 0; the same
+// one for a block's allocation and for its free.
+// Visitor: changed(group, live bytes) whenever the live bytes of a group change, then point(GroupPoint) after each
+// event that changed the heap and after each listing of it. The sum over all groups is the heap's bytes in use, except
+// in a damaged stream, whose moves may lead beyond the last address.
 template <class Groups, class Visitor>
 class GroupWalk {
  public:
@@ -143,14 +144,7 @@ class GroupWalk {
     };
 
     bool take(const wire::AllocRecord& record, std::uint64_t event) {
-      std::uint32_t number = 0;
-      if (free_slots_.empty()) {
-        number = static_cast<std::uint32_t>(slots_.size());
-        slots_.emplace_back();
-      } else {
-        number = free_slots_.back();
-        free_slots_.pop_back();
-      }
+      const std::uint32_t number = take_slot(slots_, free_slots_);
       if (record.heap != walk_.heap_) return false;
       const bool is_pending = (record.flags & wire::block_flag::is_pending) != 0;
       slots_[number] = {record.size, walk_.groups_.number_of(allocated_block(record, event)), is_pending};

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/trace/radix_sort.h"
+#include "analysis/trace/take_slot.h"
 
 namespace hbmscope {
 
@@ -100,7 +101,7 @@ NetChanges::Passed NetChanges::add_any(const wire::DecodedBlock& block, const Re
     if (passed.events >= rest.room) break;
     switch (static_cast<RecordKind>(kinds[passed.records])) {
       case RecordKind::alloc: {
-        const std::uint32_t slot = take_slot();
+        const std::uint32_t slot = take_slot(last_by_slot_, free_slots_, untouched);
         last_by_slot_[slot] = static_cast<std::uint32_t>(taken_.size());
         taken_.push_back({slot, first_event + passed.events});
         break;
@@ -118,16 +119,6 @@ NetChanges::Passed NetChanges::add_any(const wire::DecodedBlock& block, const Re
     passed.last = passed.records;
   }
   return passed;
-}
-
-std::uint32_t NetChanges::take_slot() {
-  if (free_slots_.empty()) {
-    last_by_slot_.push_back(untouched);
-    return static_cast<std::uint32_t>(last_by_slot_.size() - 1);
-  }
-  const std::uint32_t slot = free_slots_.back();
-  free_slots_.pop_back();
-  return slot;
 }
 
 void NetChanges::note_requested(std::uint32_t slot) {

@@ -103,7 +103,6 @@ class NetChanges {
   static Rest rest_of(const wire::DecodedBlock& block, std::size_t begin, std::uint64_t end);
   Passed add_usual(const wire::DecodedBlock& block, const Rest& rest);
   Passed add_any(const wire::DecodedBlock& block, const Rest& rest);
-  std::uint32_t take_slot();
   void note_requested(std::uint32_t slot);
 
   // The last state of a slot, unless it is the number of an allocation.

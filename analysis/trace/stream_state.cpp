@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "allocator/reference/interface/fragmentation.h"
+#include "analysis/trace/take_slot.h"
 
 namespace hbmscope {
 std::optional<double> external_fragmentation(const HeapState& heap) {
@@ -89,14 +90,7 @@ void StreamState::remove_block(Slot& slot) {
 std::uint32_t StreamState::apply_alloc(const wire::AllocRecord& record, std::uint64_t event,
                                        const Definitions& definitions) {
   // Always takes the slot: the writer took it too.
-  std::uint32_t number = 0;
-  if (free_slots_.empty()) {
-    number = static_cast<std::uint32_t>(slots_.size());
-    slots_.emplace_back();
-  } else {
-    number = free_slots_.back();
-    free_slots_.pop_back();
-  }
+  const std::uint32_t number = take_slot(slots_, free_slots_);
   ++blocks_seen_;
   Slot& slot = slots_[number];
   HeapState* heap = find_heap(record.heap, definitions);

@@ -12,6 +12,7 @@
 #include "analysis/heap/address_space.h"
 #include "analysis/trace/definitions.h"
 #include "analysis/trace/physical_state.h"
+#include "analysis/trace/take_slot.h"
 #include "collector/wire/block_decoder.h"
 
 namespace hbmscope {
@@ -40,17 +41,7 @@ class UseState {
     std::uint32_t heap = 0;
     bool is_vacant = false;
   };
-  bool take(const wire::AllocRecord& record) {
-    std::uint32_t slot = 0;
-    if (free_slots_.empty()) {
-      slot = static_cast<std::uint32_t>(slots_.size());
-      slots_.emplace_back();
-    } else {
-      slot = free_slots_.back();
-      free_slots_.pop_back();
-    }
-    return fill(slot, record);
-  }
+  bool take(const wire::AllocRecord& record) { return fill(take_slot(slots_, free_slots_), record); }
   // Refuses an impossible size, which counts as 0 in AddressSpace.
   template <class Record>
   bool fill(std::uint32_t slot, const Record& record) {

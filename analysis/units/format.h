@@ -3,6 +3,7 @@
 // million: "12.4 M"); percentages have one decimal and a space ("37.2 %").
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <concepts>
 #include <cstdint>
@@ -72,6 +73,8 @@ TextPair texts_from_values(std::int64_t first, std::int64_t second, std::string_
 
 // "1GiB", "1 G" (= GiB), "1.5MB" (10^6), "512", "0x200", "-1GiB", "2,254,857,830 B". Rounded to whole bytes.
 Result<std::int64_t> parse_bytes(std::string_view text);
+// A release as three numbers, "0.10.2" or "0.12.0.1"; what is missing or no number is 0.
+std::array<int, 3> release_numbers(std::string_view release);
 
 // "1,203,551" -> "1203551" if the commas group thousands. "1,5" stays unchanged, and is not a number.
 std::string without_group_commas(std::string_view text);

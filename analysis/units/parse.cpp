@@ -50,6 +50,18 @@ std::string without_group_commas(std::string_view text) {
   return result;
 }
 
+std::array<int, 3> release_numbers(std::string_view release) {
+  std::array<int, 3> numbers{};
+  for (int& number : numbers) {
+    const auto [end, error] = std::from_chars(release.data(), release.data() + release.size(), number);
+    if (error != std::errc()) break;
+    release.remove_prefix(static_cast<std::size_t>(end - release.data()));
+    if (release.empty() || release.front() != '.') break;
+    release.remove_prefix(1);
+  }
+  return numbers;
+}
+
 Result<std::int64_t> parse_bytes(std::string_view text) {
   const std::string plain = without_group_commas(trim(text));
   std::string_view rest = plain;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include <fmt/format.h>
 
@@ -236,18 +235,6 @@ Result<OwnSettings> find_own_settings(const Trace& trace, const DeviceRequests& 
   return Finder(trace, requests).find(device_bytes, device_bytes_otherwise);
 }
 
-std::array<int, 3> numbers_of(std::string_view release) {
-  std::array<int, 3> numbers{};
-  for (int& number : numbers) {
-    const auto [end, error] = std::from_chars(release.data(), release.data() + release.size(), number);
-    if (error != std::errc()) break;
-    release.remove_prefix(static_cast<std::size_t>(end - release.data()));
-    if (release.empty() || release.front() != '.') break;
-    release.remove_prefix(1);
-  }
-  return numbers;
-}
-
 std::string_view version_of_jaxlib(std::string_view release) {
   struct Since {
     std::array<int, 3> release;
@@ -255,7 +242,7 @@ std::string_view version_of_jaxlib(std::string_view release) {
   };
   constexpr Since table[] = {
       {{0, 12, 0}, "spatial_v3"}, {{0, 11, 0}, "spatial_v1"}, {{0, 10, 1}, "classic_align"}, {{0, 0, 1}, "classic"}};
-  const auto numbers = numbers_of(release);
+  const auto numbers = release_numbers(release);
   for (const Since& since : table)
     if (numbers >= since.release) return since.version;
   return {};

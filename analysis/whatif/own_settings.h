@@ -1,7 +1,6 @@
 // The allocator of a recorded job: which one, in which version, with which settings, on a device of which size.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -47,8 +46,6 @@ Result<OwnSettings> find_own_settings(const Trace& trace, const DeviceRequests& 
                                       std::optional<std::uint64_t> device_bytes,
                                       std::uint64_t device_bytes_otherwise = 0);
 
-// A release as three numbers, "0.10.2" or "0.12.0.1"; what is missing or no number is 0.
-std::array<int, 3> numbers_of(std::string_view release);
 // The version of XLA's allocator in a release of jaxlib, by the table in allocator/README.md. Empty if it is not in it.
 std::string_view version_of_jaxlib(std::string_view release);
 

@@ -70,10 +70,10 @@ std::string_view fraction_of(const std::vector<Setting>& settings) {
 std::string fault_of_release(const OwnSettings& own, const Words& words) {
   constexpr std::string_view jaxlib = "jaxlib ";
   if (!own.package.starts_with(jaxlib) || words.version != own.version) return {};
-  const auto release = numbers_of(std::string_view(own.package).substr(jaxlib.size()));
+  const auto release = release_numbers(std::string_view(own.package).substr(jaxlib.size()));
   const allocator::JaxlibRules* rules = nullptr;
   for (const allocator::JaxlibRules& one : allocator::all_jaxlib_rules())
-    if (rules == nullptr || numbers_of(one.since) <= release) rules = &one;
+    if (rules == nullptr || release_numbers(one.since) <= release) rules = &one;
   const auto options = allocator::plugin_options(words.settings, *rules);
   return options ? std::string() : options.error();
 }

@@ -62,10 +62,6 @@ Result<FileContent> read_content(Result<InputFile> file, const FileOptions& opti
   return is_empty ? with_formats(unknown_format(*file, format)) : std::move(content);
 }
 
-}  // namespace
-
-namespace {
-
 std::string_view chosen_time(const Trace& trace) {
   if (trace.origin == TraceOrigin::texts) return {};
   if (!find_failed_requests(trace).empty()) return "first-oom";

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -15,7 +14,9 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "allocator/emulated/cuda/model/settings.h"
 #include "analysis/read/json_fields.h"
+#include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "app/cli/dry_run/program_files.h"
 #include "app/cli/dry_run/python_probe.h"
@@ -131,9 +132,12 @@ void set_variables(const fs::path& folder, const FoundFrameworks& found, Emulate
   if (found.can_split_k) add_flag("xla_gpu_enable_split_k_autotuning", "false");
   set("XLA_FLAGS", flags);
   // PyTorch refuses a cuDNN that is older than the one that it was built with.
-  int major = 0, minor = 0, patch = 0;
-  if (std::sscanf(found.cudnn.c_str(), "%d.%d.%d", &major, &minor, &patch) == 3 && major == 9 && minor > 13)
-    set("HBMSCOPE_DEVICE_CUDNN", std::to_string(10000 * major + 100 * minor + patch));
+  const int least = device::Settings{}.cudnn_version;
+  int cudnn = least;
+  for (const std::string& version : found.cudnn)
+    if (const auto [major, minor, patch] = release_numbers(version); major == 9)
+      cudnn = std::max(cudnn, 10000 * major + 100 * minor + patch);
+  if (cudnn > least) set("HBMSCOPE_DEVICE_CUDNN", std::to_string(cudnn));
 }
 
 std::string text_from_frameworks(const FoundFrameworks& found) {
@@ -215,7 +219,9 @@ Result<FoundFrameworks> frameworks_from(const std::string& output) {
   found.tensorflow_cuda = text_at(parsed, "tensorflow_cuda");
   found.libtpu = text_at(parsed, "libtpu");
   found.libtpu_version = text_at(parsed, "libtpu_version");
-  found.cudnn = text_at(parsed, "cudnn");
+  if (const auto versions = parsed.find("cudnn"); versions != parsed.end() && versions->is_array())
+    for (const auto& version : *versions)
+      if (version.is_string()) found.cudnn.push_back(version.get<std::string>());
   found.can_split_k = parsed.value("can_split_k", false);
   found.has_cupy = parsed.value("has_cupy", false);
   if (const auto majors = parsed.find("jax_cuda"); majors != parsed.end() && majors->is_array())

@@ -20,8 +20,8 @@ struct FoundFrameworks {
   std::string torch_cuda;     // "12.8". Empty if it was built without CUDA.
   std::string torch_xla;      // PyTorch for TPUs.
   std::string tensorflow, tensorflow_cuda;
-  std::string cudnn;         // The newest wheel's version. Empty if there is none.
-  bool can_split_k = false;  // JAX's plugin has XLA's flag for it.
+  std::vector<std::string> cudnn;      // The versions of its wheels.
+  bool can_split_k = false;            // JAX's plugin has XLA's flag for it.
   std::string libtpu, libtpu_version;  // The library's path. Empty if not installed.
   bool has_cupy = false;
   bool has_ptxas = true, has_libdevice = true;

@@ -15,43 +15,36 @@ def version(name):
         return None
 
 
+def folders_of(package):
+    spec = importlib.util.find_spec(package)
+    return list(spec.submodule_search_locations or []) if spec is not None else []
+
+
 def names_in(package, *path):
     """What a file of the package defines, which imports nothing."""
-    spec = importlib.util.find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        return {}
     names = {}
     try:
-        with open(os.path.join(list(spec.submodule_search_locations)[0], *path)) as file:
+        with open(os.path.join(folders_of(package)[0], *path)) as file:
             exec(file.read(), names)
     except Exception:
         return {}
     return names
 
 
-def folders_of_nvidia():
-    spec = importlib.util.find_spec("nvidia")
-    return list(spec.submodule_search_locations) if spec is not None and spec.submodule_search_locations else []
-
-
 def libtpu():
     """Its library, and the package's version."""
-    spec = importlib.util.find_spec("libtpu")
-    folders = list(spec.submodule_search_locations or []) if spec is not None else []
-    files = [os.path.join(folder, "libtpu.so") for folder in folders]
+    files = [os.path.join(folder, "libtpu.so") for folder in folders_of("libtpu")]
     found = [file for file in files if os.path.exists(file)]
     return (found[0], version("libtpu") or version("libtpu-nightly")) if found else (None, None)
 
 
 def find(*patterns):
-    return [file for folder in folders_of_nvidia() for pattern in patterns for file in glob.glob(os.path.join(folder, pattern))]
+    return [file for folder in folders_of("nvidia") for pattern in patterns for file in glob.glob(os.path.join(folder, pattern))]
 
 
 def xla_knows(flag):
     """XLA ends the process on a flag that it doesn't know."""
-    spec = importlib.util.find_spec("jax_plugins")
-    folders = list(spec.submodule_search_locations or []) if spec is not None else []
-    files = [file for folder in folders for file in glob.glob(os.path.join(folder, "xla_cuda*", "*.so"))]
+    files = [file for folder in folders_of("jax_plugins") for file in glob.glob(os.path.join(folder, "xla_cuda*", "*.so"))]
 
     def has_it(name):
         with open(name, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
@@ -73,7 +66,7 @@ print(
             "tensorflow_cuda": names_in("tensorflow", "python", "platform", "build_info.py").get("build_info", {}).get("cuda_version"),
             "libtpu": libtpu()[0],
             "libtpu_version": libtpu()[1],
-            "cudnn": max((version(f"nvidia-cudnn-cu{major}") or "" for major in (12, 13)), key=lambda text: [int(n) for n in text.split(".") if n.isdigit()]),
+            "cudnn": [found for major in (12, 13) if (found := version(f"nvidia-cudnn-cu{major}"))],
             "can_split_k": xla_knows(b"xla_gpu_enable_split_k_autotuning"),
             "has_cupy": importlib.util.find_spec("cupy") is not None,
             "has_ptxas": bool(find("cuda_nvcc/bin/ptxas", "cu*/bin/ptxas") or shutil.which("ptxas")),

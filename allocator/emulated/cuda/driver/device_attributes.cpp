@@ -28,14 +28,14 @@ const Limits& limits_of_device() {
 int value_of_attribute(int which, int physical_ordinal) {
   const Limits& device = limits_of_device();
   switch (which) {
-    case device_attribute::max_threads_per_block:
-    case device_attribute::max_block_dim_x:
-    case device_attribute::max_block_dim_y: return 1024;
-    case device_attribute::max_block_dim_z: return 64;
-    case device_attribute::max_grid_dim_x:
+    case device_attribute::max_threads_per_block: return threads_per_block_max;
+    case device_attribute::max_block_dim_x: return block_max.x;
+    case device_attribute::max_block_dim_y: return block_max.y;
+    case device_attribute::max_block_dim_z: return block_max.z;
+    case device_attribute::max_grid_dim_x: return grid_max.x;
+    case device_attribute::max_grid_dim_y: return grid_max.y;
+    case device_attribute::max_grid_dim_z: return grid_max.z;
     case device_attribute::max_pitch: return 2147483647;
-    case device_attribute::max_grid_dim_y:
-    case device_attribute::max_grid_dim_z: return 65535;
     case device_attribute::max_shared_memory_per_block: return 49152;
     case device_attribute::total_constant_memory:
     case device_attribute::max_registers_per_block:

@@ -65,6 +65,13 @@ HBMSCOPE_DEVICE_ATTRIBUTES(X)
 #undef X
 }  // namespace device_attribute
 
+// The dimensions of a launch, the same for every compute capability of 3.0 or more.
+struct Dimensions {  // dim3
+  unsigned x, y, z;
+};
+inline constexpr Dimensions grid_max{2147483647, 65535, 65535}, block_max{1024, 1024, 64};
+inline constexpr unsigned threads_per_block_max = 1024;
+
 inline constexpr int first_pci_bus = 0x10;  // The bus of device 0.
 
 // 0 for attributes that are not in the list above: not supported.

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "allocator/emulated/cuda/driver/copies.h"
+#include "allocator/emulated/cuda/driver/device_attributes.h"
 #include "allocator/emulated/cuda/driver/objects.h"
 
 using namespace hbmscope::device;
@@ -67,18 +68,14 @@ void free_globals(Module& module) {
   module.globals.clear();
 }
 
-struct Dimensions {
-  unsigned x, y, z;
-};
-// The limits of every device of compute capability 3.0 or more (CUDA C++ programming guide, technical specifications),
-// which cuDeviceGetAttribute reports too. PyTorch 2.9 reaches those of the grid: one of its layer norms takes a row for
-// each y. What the registers and the shared memory of a kernel allow is not checked.
+// PyTorch 2.9 reaches the limits of the grid: one of its layer norms takes a row for each y. What the registers and the
+// shared memory of a kernel allow is not checked.
 bool can_launch(const Dimensions& grid, const Dimensions& block) {
   const auto is_within = [](const Dimensions& size, const Dimensions& most) {
     return size.x - 1 < most.x && size.y - 1 < most.y && size.z - 1 < most.z;
   };
-  return is_within(grid, {2147483647, 65535, 65535}) && is_within(block, {1024, 1024, 64}) &&
-         std::uint64_t{block.x} * block.y * block.z <= 1024;
+  return is_within(grid, grid_max) && is_within(block, block_max) &&
+         std::uint64_t{block.x} * block.y * block.z <= threads_per_block_max;
 }
 
 Result launch(const Dimensions& grid, const Dimensions& block, Object handle) {

@@ -8,12 +8,10 @@
 #include "allocator/emulated/cuda/runtime/driver_calls.h"
 
 using namespace hbmscope::device::runtime;
+using hbmscope::device::driver::Dimensions;
 
 namespace {
 
-struct Dimensions {  // dim3
-  unsigned x, y, z;
-};
 struct CallConfiguration {
   Dimensions grid, block;
   Size shared_bytes;
@@ -50,17 +48,19 @@ Object find_kernel(const void* stub) {
   return kernel.loaded;
 }
 
-// The driver refuses dimensions beyond the device's limits as an invalid value; the runtime says what was invalid.
-Error keep_of_launch(Error error) {
+Error launch_kernel(Object kernel, Dimensions grid, Dimensions block, void** arguments, Size shared_bytes,
+                    Object stream) {
+  const Error error =
+      driver_with_context().cuLaunchKernel(kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                                           static_cast<unsigned>(shared_bytes), stream, arguments, nullptr);
+  // The driver refuses dimensions beyond the device's limits as an invalid value; the runtime says what was invalid.
   return keep(error == error_invalid_value ? error_invalid_configuration : error);
 }
 
 Error launch(const void* stub, Dimensions grid, Dimensions block, void** arguments, Size shared_bytes, Object stream) {
   Object kernel = find_kernel(stub);
   if (kernel == nullptr) return keep(98);  // cudaErrorInvalidDeviceFunction
-  return keep_of_launch(driver_with_context().cuLaunchKernel(kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-                                                             static_cast<unsigned>(shared_bytes), stream, arguments,
-                                                             nullptr));
+  return launch_kernel(kernel, grid, block, arguments, shared_bytes, stream);
 }
 
 struct FunctionAttributes {  // cudaFuncAttributes
@@ -131,9 +131,7 @@ HBMSCOPE_EXPORTED Error cudaGetFuncBySymbol(Object* out, const void* stub) {
 // With a kernel from __cudaGetKernel instead of a stub.
 HBMSCOPE_EXPORTED Error __cudaLaunchKernel(Object kernel, Dimensions grid, Dimensions block, void** arguments,
                                            Size shared_bytes, Object stream) {
-  return keep_of_launch(driver_with_context().cuLaunchKernel(kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-                                                             static_cast<unsigned>(shared_bytes), stream, arguments,
-                                                             nullptr));
+  return launch_kernel(kernel, grid, block, arguments, shared_bytes, stream);
 }
 HBMSCOPE_EXPORTED Error cudaLaunchKernel(const void* stub, Dimensions grid, Dimensions block, void** arguments,
                                          Size shared_bytes, Object stream) {

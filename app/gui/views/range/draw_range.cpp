@@ -109,10 +109,10 @@ bool has_changed(const HeapRow& before, const HeapRow& after) {
 // it; and whatever the figures above are of, changed or not.
 void draw_heaps(const Look& look, const RangeAnswer& answer) {
   const RangeSummary& summary = answer.summary;
+  const HeapRow* const chosen = answer.shown ? &summary.heaps_after[*answer.shown] : nullptr;
   std::vector<std::size_t> shown;
   for (std::size_t i = 0; i < summary.heaps_after.size(); ++i) {
     const HeapRow &before = summary.heaps_before[i], &after = summary.heaps_after[i];
-    const HeapRow* const chosen = answer.shown ? &summary.heaps_after[*answer.shown] : nullptr;
     const bool is_of_device =
         answer.is_of_all || chosen == nullptr || (chosen->stream == after.stream && chosen->device == after.device);
     const bool is_of_figures = answer.is_of_all ? chosen != nullptr && chosen->layer == after.layer : &after == chosen;
@@ -121,7 +121,7 @@ void draw_heaps(const Look& look, const RangeAnswer& answer) {
   }
   if (shown.empty()) return;
   // By device; what its programs hold before what the driver has.
-  const std::string layer = answer.shown ? summary.heaps_after[*answer.shown].layer : std::string();
+  const std::string layer = chosen != nullptr ? chosen->layer : std::string();
   std::stable_sort(shown.begin(), shown.end(), [&](std::size_t a, std::size_t b) {
     const HeapRow &one = summary.heaps_after[a], &other = summary.heaps_after[b];
     return std::tuple(one.layer != layer, one.device, one.rank) <

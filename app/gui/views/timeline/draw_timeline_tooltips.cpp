@@ -28,7 +28,7 @@ std::string share_text(const ShareBand& band) {
 }
 
 // The band under the pointer.
-void draw_band_words(const TimelineFrame& frame, int pixel) {
+void draw_band_words(const TimelineFrame& frame, int pixel, const std::optional<DeviceRow>& row) {
   const float y = ImGui::GetIO().MousePos.y;
   const auto say = [&](const Lane& lane, const StackedBands* bands) {
     if (bands == nullptr || !lane.holds(y)) return;
@@ -39,7 +39,7 @@ void draw_band_words(const TimelineFrame& frame, int pixel) {
     text(bands->name_of(*shade) + "  " + text_from_bytes(column.bytes[*shade]));
   };
   say(frame.picture.memory, frame.bands());
-  if (const auto row = device_under(frame, y); row && row->bands.is_known()) {
+  if (row && row->bands.is_known()) {
     text(row->device.name + ", in use " + text_from_bytes(row->bands.pixels()[static_cast<std::size_t>(pixel)].total));
     say(row->lane, &row->bands);
   }
@@ -145,7 +145,7 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
   if (has_heap && !frame.picture.devices.empty()) text(name_of_device(frame.state, frame.whole.heap));
   const auto target = find_snap_target(frame.picture, frame.look, x);
   if (target) text("near " + target->words);
-  draw_band_words(frame, pixel);
+  draw_band_words(frame, pixel, other);
   if (!is_of_shown) {
     if (other) dim_text("click to show this device, drag to select");
     return ImGui::EndTooltip();
@@ -188,18 +188,18 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
 
 void draw_block_tooltip(const TimelineFrame& frame, const StackBlocks& blocks, std::uint32_t index, float x) {
   const LiveBlock& block = blocks.blocks()[index];
-  const BlockActions actions = actions_of(*frame.state.source()->trace, frame.whole.heap, block);
-  const auto shade = frame.bands()->shade_at(frame.pixel_of(x), frame.bytes_at(ImGui::GetIO().MousePos.y));
-  ImGui::BeginTooltip();
   const Trace& trace = *frame.state.source()->trace;
   const std::size_t stream = frame.whole.heap.stream;
-  bold_text(name_of_block(labels_of_stream(frame.state, trace, stream), trace.streams[stream].definitions(), block));
+  const Definitions& definitions = trace.streams[stream].definitions();
+  const BlockActions actions = actions_of(trace, frame.whole.heap, block);
+  const auto shade = frame.bands()->shade_at(frame.pixel_of(x), frame.bytes_at(ImGui::GetIO().MousePos.y));
+  ImGui::BeginTooltip();
+  bold_text(name_of_block(labels_of_stream(frame.state, trace, stream), definitions, block));
   text(actions.size + (shade ? ", " + frame.bands()->name_of(*shade) : std::string()));
   const std::uint64_t requested = block.requested;
   if (requested != wire::unknown_bytes && requested != block.size) text("requested " + text_from_bytes(requested));
   if (block.has_address()) text("at " + actions.address);
   text(life_text(frame, blocks, index, frame.pixel_of(x)));
-  const Definitions& definitions = frame.state.source()->trace->streams[frame.whole.heap.stream].definitions();
   for (const std::string& line : stack_lines(definitions, block.stack, 8))
     dim_text(shortened(line, 40 * ImGui::GetFontSize()));
   dim_text("click selects it at this time");

@@ -1,0 +1,22 @@
+// The slot that the next allocation of a stream takes, as collector/wire/stream_writer.h numbers them: the one
+// that was vacated last, or else a new one.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace hbmscope {
+
+// `free_slots`: the vacant ones, used as a stack.
+template <class Slot>
+std::uint32_t take_slot(std::vector<Slot>& slots, std::vector<std::uint32_t>& free_slots, const Slot& added = {}) {
+  if (free_slots.empty()) {
+    slots.push_back(added);
+    return static_cast<std::uint32_t>(slots.size() - 1);
+  }
+  const std::uint32_t slot = free_slots.back();
+  free_slots.pop_back();
+  return slot;
+}
+
+}  // namespace hbmscope
