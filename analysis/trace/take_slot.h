@@ -7,11 +7,11 @@
 
 namespace hbmscope {
 
-// `free_slots`: the vacant ones, used as a stack.
-template <class Slot>
-std::uint32_t take_slot(std::vector<Slot>& slots, std::vector<std::uint32_t>& free_slots, const Slot& added = {}) {
+// `free_slots`: the vacant ones, used as a stack. A new slot is made of `contents`.
+template <class Slot, class... Contents>
+std::uint32_t take_slot(std::vector<Slot>& slots, std::vector<std::uint32_t>& free_slots, const Contents&... contents) {
   if (free_slots.empty()) {
-    slots.push_back(added);
+    slots.emplace_back(contents...);
     return static_cast<std::uint32_t>(slots.size() - 1);
   }
   const std::uint32_t slot = free_slots.back();
