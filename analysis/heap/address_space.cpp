@@ -44,6 +44,7 @@ AddressSpace::TagIndex AddressSpace::new_tag(AddressRange range, Kind kind) {
     tags_.emplace_back();
   } else {
     unused_ = tags_[index].next;
+    if (unused_ != no_tag) __builtin_prefetch(&tags_[unused_]);
   }
   Tag& tag = tags_[index];
   tag.begin = range.begin;

@@ -118,6 +118,8 @@ class AddressSpace {
     if (tag.kind != Kind::block) return;
     __builtin_prefetch(&tags_[tag.previous]);
     __builtin_prefetch(&tags_[tag.next]);
+    starts_.prefetch(tag.begin);
+    starts_.prefetch(tag.end);
   }
   // The same for take, in two steps, the second of which reads what the first has fetched.
   [[gnu::always_inline]] void prefetch_take(std::uint64_t address, std::uint64_t size) const {
