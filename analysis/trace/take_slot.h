@@ -16,6 +16,9 @@ std::uint32_t take_slot(std::vector<Slot>& slots, std::vector<std::uint32_t>& fr
   }
   const std::uint32_t slot = free_slots.back();
   free_slots.pop_back();
+  // Of a million that were vacated at once, each is far from the one before.
+  if (constexpr std::size_t ahead = 8; free_slots.size() > ahead)
+    __builtin_prefetch(&slots[free_slots[free_slots.size() - 1 - ahead]], 1);
   return slot;
 }
 

@@ -146,8 +146,8 @@ void print_opening(Session& session, WindowLoop& loop, const std::string& file) 
   getrusage(RUSAGE_SELF, &usage);
   std::printf(
       "opened            %8.0f ms to the heap map (%.1f s of processors), %.0f ms to all that the first window shows "
-      "(%.1f s); %s pieces, at most %s\n",
-      map_ms, map_s, ms_since(start), processor_s() - start_s,
+      "(%.1f s, %llu frames); %s pieces, at most %s\n",
+      map_ms, map_s, ms_since(start), processor_s() - start_s, static_cast<unsigned long long>(loop.frames()),
       text_from_count(static_cast<std::int64_t>(map.spans.spans.size())).c_str(),
       text_from_bytes(std::int64_t{usage.ru_maxrss} * 1024).c_str());
 }

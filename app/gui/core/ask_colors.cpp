@@ -68,7 +68,7 @@ void ask_tiers(Answering& asking, const StackQuery& query) {
     if (heap.is_other_kind) heaps.push_back(heap.heap);
   if (heaps.empty()) return;
   const Source* source = asking.state().source();
-  const auto before = source->is_part() ? asking.answers().tier_stacks.value : nullptr;
+  const auto before = asking.answers().tier_stacks.value;
   asking.ask(&Answers::tier_stacks, {source->id, TierStacksOptions{query, heaps}},
              [trace = source->trace, query, heaps, before](Work& work) -> Computed<TierStacks> {
                auto tiers = std::make_shared<TierStacks>();
@@ -106,7 +106,7 @@ void ask_devices(Answering& asking, const StackQuery& query) {
   if (!asking.position().all_devices) return;
   std::vector<DeviceStack> devices = devices_to_show(*source);
   if (devices.size() < 2) return asking.forget(&Answers::device_stacks);
-  const auto before = source->is_part() ? asking.answers().device_stacks.value : nullptr;
+  const auto before = asking.answers().device_stacks.value;
   asking.ask(
       &Answers::device_stacks, {source->id, DeviceStacksOptions{query}},
       [trace = source->trace, query, devices = std::move(devices), before](Work& work) -> Computed<DeviceStacks> {
@@ -176,8 +176,8 @@ void ask_stack(Answering& asking, HeapKey heap) {
     const std::size_t bytes = course->memory_bytes();
     return {std::move(course), bytes};
   };
-  // A trace that grows is continued where its previous version ended.
-  const auto before = source->is_part() ? asking.answers().stack.value : nullptr;
+  // A trace that grows is continued where its previous version ended, if it has the same colours.
+  const auto before = asking.answers().stack.value;
   asking.ask(
       &Answers::stack, {source->id, StackOptions{query, {}}},
       [trace = source->trace, query, before, computed](Work& work) {

@@ -116,9 +116,12 @@ class StackBlocks::Walk {
                  added);
   }
   void point(const GroupPoint& point) {
+    if (point.position < next_) return;
     std::vector<Column>& columns = made_.columns_;
     while (columns.size() < positions_.size() && positions_[columns.size()] < point.position) columns.push_back(shown_);
-    if (columns.size() < positions_.size() && positions_[columns.size()] == point.position) show();
+    if (columns.size() == positions_.size()) return;
+    next_ = positions_[columns.size()];
+    if (next_ == point.position) show();
   }
 
  private:
@@ -157,6 +160,7 @@ class StackBlocks::Walk {
   LargeBlocks large_;
   StackBlocks& made_;
   std::span<const std::uint64_t> positions_;  // One per column, ascending.
+  std::uint64_t next_ = 0;                     // Of the next column.
   std::array<std::size_t, shade_count> band_of_{};
   std::vector<Live> live_;  // By rank: a column has room for some hundred blocks that are large enough.
   bool is_changed_ = false;

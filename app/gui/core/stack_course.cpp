@@ -22,43 +22,88 @@ bool can_follow_blocks(const Trace& trace, std::string_view where) {
   return true;
 }
 
-// Adds up the live bytes of each shade, and notes them after each event of the heap.
+// Adds up the live bytes of each shade, and notes them after each event of the heap. A composition is copied only when
+// a bucket ends or what is in use falls below the most of its bucket: most events do neither.
 class StackCourse::Walk {
  public:
   Walk(const Trace& trace, StackCourse& course)
-      : labels_(trace.streams[course.query_.heap.stream]), groups_(trace, labels_, course.query_), course_(course) {}
+      : labels_(trace.streams[course.query_.heap.stream]),
+        groups_(trace, labels_, course.query_),
+        course_(course),
+        most_(course.buckets_.back().most.total) {}
 
   bool run(const Stream& stream, std::uint64_t begin, std::uint64_t end, PassControl* control) {
     GroupWalk<LitShades, Walk> walk(stream, course_.query_.heap.heap, groups_, *this);
-    return walk.run(begin, end, [control](std::uint64_t events) {
+    const bool is_complete = walk.run(begin, end, [control](std::uint64_t events) {
       if (control == nullptr) return true;
       control->done_events += events;
       return !control->cancelled;
     });
+    finish_bucket();
+    return is_complete;
   }
 
   void changed(std::uint32_t number, std::uint64_t bytes) {
     if (number >= live_.size()) live_.resize(number + std::size_t{1});
-    const Shade shade = groups_.shade_of(number);
-    const auto change = [&](std::uint64_t& sum) { sum = sum - live_[number] + bytes; };
-    change(now_.bytes[shade]);
-    change(now_.total);
-    if (groups_.is_lit(number)) change(now_.lit[shade]);
+    changes_.push_back({bytes - live_[number], groups_.shade_of(number), groups_.is_lit(number)});
     live_[number] = bytes;
   }
   void point(const GroupPoint& point) {
+    const std::int64_t at = point.position == 0    ? 0
+                            : course_.has_times_ ? point.time_ns - course_.first_time_ns_
+                                                 : static_cast<std::int64_t>(point.position);
+    const std::uint64_t before = now_.total;
+    std::uint64_t total = before;
+    for (const Change& change : changes_) total += change.bytes;
+    bool begins_bucket = course_.begins_bucket(point.position, at);
+    if (begins_bucket)
+      finish_bucket();
+    else if (is_at_most_ && total <= before)
+      keep_most();
+    for (const Change& change : changes_) {
+      now_.bytes[change.shade] += change.bytes;
+      if (change.is_lit) now_.lit[change.shade] += change.bytes;
+    }
+    changes_.clear();
+    now_.total = total;
     now_.position = point.position;
-    const std::int64_t at =
-        course_.has_times_ ? point.time_ns - course_.first_time_ns_ : static_cast<std::int64_t>(point.position);
-    course_.note(point.position, point.position == 0 ? 0 : at, now_);
+    has_point_ = true;
+    if (begins_bucket) {
+      begins_bucket = course_.begin_bucket(point.position, at);
+      most_ = course_.buckets_.back().most.total;
+    }
+    if (begins_bucket || total > most_) {
+      most_ = total;
+      is_at_most_ = true;
+    }
   }
 
  private:
+  struct Change {
+    std::uint64_t bytes = 0;  // Modulo 2^64.
+    Shade shade = 0;
+    bool is_lit = true;
+  };
+
+  void keep_most() {
+    course_.buckets_.back().most = now_;
+    is_at_most_ = false;
+  }
+  void finish_bucket() {
+    if (!has_point_) return;
+    if (is_at_most_) keep_most();
+    course_.buckets_.back().last = now_;
+  }
+
   BlockLabels labels_;
   LitShades groups_;
   StackCourse& course_;
   std::vector<std::uint64_t> live_;  // By number.
-  Composition now_;
+  std::vector<Change> changes_;      // Since the last point.
+  Composition now_;                  // At the last point.
+  bool has_point_ = false;
+  std::uint64_t most_ = 0;   // The most of the last bucket.
+  bool is_at_most_ = false;  // `now_` is that, and the bucket doesn't have it yet.
 };
 
 StackCourse::StackCourse(const Stream& stream, const StackQuery& query, TimelineSpan span)
@@ -106,18 +151,21 @@ bool StackCourse::is_of_start_of(const Stream& stream) const {
   return stream.blocks()[blocks_seen_ - 1] == last_seen_ && end_position_ <= stream.end_position();
 }
 
-void StackCourse::note(std::uint64_t position, std::int64_t at, const Composition& now) {
-  const std::uint64_t number = (position == 0 ? 0 : position - 1) >> std::countr_zero(events_in_bucket_);
-  if (number > buckets_.back().number || (buckets_.size() == 1 && at > buckets_.front().first)) {
-    if (buckets_.size() == buckets_max) {
-      halve();
-      return note(position, at, now);
-    }
-    buckets_.push_back({std::max(at, buckets_.back().first), number, now, now});
-    return;
+std::uint64_t StackCourse::number_of(std::uint64_t position) const {
+  return (position == 0 ? 0 : position - 1) >> std::countr_zero(events_in_bucket_);
+}
+
+bool StackCourse::begins_bucket(std::uint64_t position, std::int64_t at) const {
+  return number_of(position) > buckets_.back().number || (buckets_.size() == 1 && at > buckets_.front().first);
+}
+
+bool StackCourse::begin_bucket(std::uint64_t position, std::int64_t at) {
+  while (buckets_.size() == buckets_max) {
+    halve();
+    if (!begins_bucket(position, at)) return false;
   }
-  buckets_.back().most.add(now);
-  buckets_.back().last = now;
+  buckets_.push_back({std::max(at, buckets_.back().first), number_of(position), {}, {}});
+  return true;
 }
 
 // Each two neighbouring buckets become one; there are at least two events in each from then on.

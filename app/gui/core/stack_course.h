@@ -76,7 +76,10 @@ class StackCourse {
   StackCourse(const Stream& stream, const StackQuery& query, TimelineSpan span);
   bool is_of_start_of(const Stream& stream) const;
   bool extend(const Trace& trace, std::uint64_t begin, std::uint64_t end, PassControl* control);
-  void note(std::uint64_t position, std::int64_t at, const Composition& now);
+  std::uint64_t number_of(std::uint64_t position) const;  // Of the bucket of an event.
+  bool begins_bucket(std::uint64_t position, std::int64_t at) const;
+  // False if the event belongs to the last bucket after all, because two each were made one.
+  bool begin_bucket(std::uint64_t position, std::int64_t at);
   void halve();
   std::size_t bucket_at(std::int64_t at) const;  // The last one that begins at or before it; the first one otherwise.
 

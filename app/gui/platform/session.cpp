@@ -128,9 +128,10 @@ class Session::Impl {
     }
     if (writing_.valid() && writing_.wait_for(std::chrono::seconds(0)) != std::future_status::timeout)
       app_->commands().push(command::say, writing_.get());
-    changed |= ImGui::GetCurrentContext()->InputEventsQueue.Size > 0 || !app_->commands().empty();
+    changed |= ImGui::GetCurrentContext()->InputEventsQueue.Size > 0;
     by_user_ = changed;
     if (by_user_) last_by_user_ = FramePacer::Clock::now();
+    changed |= !app_->commands().empty();
     changed |= app_->update();
     follow_system_theme();
     if (!changed) return false;
@@ -234,7 +235,7 @@ class Session::Impl {
   std::unique_ptr<ShellState> shell_;
   std::unique_ptr<App> app_;
   std::string title_;
-  bool by_user_ = true;  // The last update had input, or a command of the user.
+  bool by_user_ = true;  // The last update had input, or the window asked to be drawn anew.
   FramePacer::Clock::time_point last_by_user_;
   bool redraw_ = true;
   std::uint64_t drawn_pixels_ = 0;  // By the last frame.

@@ -11,7 +11,10 @@ bool WindowLoop::run_once(std::optional<std::chrono::steady_clock::duration> wai
   const auto begun = FramePacer::Clock::now();
   const bool changed = session_.update();
   const auto woken = FramePacer::Clock::now();
-  if (changed) session_.is_renewal() ? pacer_.note_renewal() : pacer_.note_change(woken);
+  const auto note_change = [this](FramePacer::Clock::time_point now) {
+    session_.is_renewal() ? pacer_.note_renewal() : pacer_.note_change(now);
+  };
+  if (changed) note_change(woken);
   const auto due = pacer_.pause(woken, session_.app().busy(), session_.input_held());
   // Woken by something that does not change the picture.
   if (!due || *due > FramePacer::Clock::duration::zero()) return false;
@@ -20,7 +23,7 @@ bool WindowLoop::run_once(std::optional<std::chrono::steady_clock::duration> wai
   const auto drawn = FramePacer::Clock::now();
   last_frame_ = drawn - begun;
   pacer_.note_frame(woken, drawn);
-  if (!session_.app().commands().empty()) pacer_.note_change(drawn);  // A view pushed something in this frame.
+  if (!session_.app().commands().empty()) note_change(drawn);  // A view pushed something in this frame.
   return true;
 }
 
