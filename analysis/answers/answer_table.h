@@ -40,6 +40,7 @@ namespace hbmscope {
   X(program_blocks)              \
   X(attached)                    \
   X(physical)                    \
+  X(spans)                       \
   X(counters)                    \
   X(attributes)                  \
   X(modules)                     \

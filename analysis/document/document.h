@@ -76,6 +76,7 @@ struct Action {
   enum class Kind : std::uint8_t {
     none,
     go_to_event,    // `number`: the position in the stream of the answer.
+    go_to_span,     // The same in `stream`, and `from` to `until` on its axis: ns since its start, or without times events.
     show_log_line,  // `number`: from 1.
     select_code,    // `place`.
     select_block,   // `number`: its address at the time of the answer; `place`: the code that allocated it.
@@ -87,6 +88,8 @@ struct Action {
   std::uint64_t number = 0;
   CodeSite place = {};
   bool any_line = false;  // select_code: its function, whatever the line.
+  std::uint32_t stream = 0;
+  std::int64_t from = 0, until = 0;
 };
 
 enum class Tone : std::uint8_t { plain, strong, dim, good, bad, quote };

@@ -10,7 +10,12 @@
 namespace hbmscope {
 namespace {
 
-// "train step 12" and "train step 13" are the same mark.
+bool is_step(std::string_view name) {
+  return contains_ignoring_case(name, "step") || contains_ignoring_case(name, "iteration");
+}
+
+}  // namespace
+
 std::string without_numbers(std::string_view name) {
   std::string text;
   for (const char letter : name)
@@ -18,12 +23,6 @@ std::string without_numbers(std::string_view name) {
   while (!text.empty() && text.back() == ' ') text.pop_back();
   return text;
 }
-
-bool is_step(std::string_view name) {
-  return contains_ignoring_case(name, "step") || contains_ignoring_case(name, "iteration");
-}
-
-}  // namespace
 
 std::vector<Steps> find_steps(const Stream& stream, std::uint64_t before, std::size_t least) {
   std::map<std::uint32_t, std::string> names;  // Empty: no step.

@@ -22,6 +22,9 @@ struct Steps {
   std::vector<Step> begins;
 };
 
+// "train step 12" and "train step 13" are the same: "train step".
+std::string without_numbers(std::string_view name);
+
 // Markers before the event `before` that begin, or are instants, and have "step" or "iteration" in their names, by
 // name. Those with fewer than `least` markers are left out.
 std::vector<Steps> find_steps(const Stream& stream, std::uint64_t before, std::size_t least);

@@ -133,6 +133,13 @@ class TraceBuilder {
     record.heap = heap;
     writer.add(record, tick());
   }
+  void mark(std::string_view name, std::uint8_t phase, std::uint32_t device = 0) {
+    wire::MarkerRecord record;
+    record.name = writer.define_string(name);
+    record.device = device;
+    record.phase = phase;
+    writer.add(record, tick());
+  }
   void remove(std::uint32_t heap) {
     wire::HeapGoneRecord record;
     record.heap = heap;

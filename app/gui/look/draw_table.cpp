@@ -339,6 +339,13 @@ void apply_action(const AppState& state, const Action& action, const AnswerPlace
   switch (action.kind) {
     case Action::Kind::none: return;
     case Action::Kind::go_to_event: return go_to(action.number);
+    case Action::Kind::go_to_span: {
+      if (!place.trace) return;
+      commands.push(command::set_moment, {*place.trace, action.stream, action.number});
+      // With some of what is around it.
+      const std::int64_t around = (action.until - action.from) / 8 + 1;
+      return commands.push(command::show_span, {std::max<std::int64_t>(0, action.from - around), action.until + around});
+    }
     case Action::Kind::show_log_line: return commands.push(command::show_log_line, action.number);
     case Action::Kind::copy: return commands.push(command::set_clipboard, action.text);
     case Action::Kind::filter: return commands.push(command::add_filter, action.text);

@@ -166,6 +166,19 @@ void handle_labels(const TimelineFrame& frame, const std::vector<MarkLabel>& lab
   }
 }
 
+bool has_range(const TimelineFrame& frame) {
+  const TimeRange& range = frame.state.position().range;
+  return !range.empty() && range == frame.view.selected.pushed_as;
+}
+StripMarks strip_marks(const TimelineFrame& frame) {
+  StripMarks marks{.seen = frame.state.position().span};
+  const SelectedRange& selected = frame.view.selected;
+  if (has_range(frame)) marks.range = {std::llround(selected.begin), std::llround(selected.end)};
+  const auto moment = drawn_moment(frame.state);
+  if (moment && moment->trace == frame.state.source()->trace) marks.now = axis_of_moment(*moment, frame.whole);
+  return marks;
+}
+
 void draw_picture(const TimelineFrame& frame, std::optional<Shade> lit, float scrubber) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const StackedBands* bands = frame.bands();
@@ -179,11 +192,10 @@ void draw_picture(const TimelineFrame& frame, std::optional<Shade> lit, float sc
   draw_lanes(draw, frame.view.lanes, frame.look, frame.picture, known);
   if (blocks) draw_block_names(draw, frame.state, frame.look, frame.picture, *bands, *blocks);
   follow_range(frame);
-  const TimeRange& range = frame.state.position().range;
-  const bool has_range = !range.empty() && range == frame.view.selected.pushed_as;
   const SelectedRange& selected = frame.view.selected;
-  if (has_range) draw_selected_range(draw, frame.look, frame.picture, selected.begin, selected.end);
-  handle_labels(frame, draw_marks(draw, frame.look, frame.picture, has_range ? range_label(frame) : RangeLabel()));
+  const bool is_selected = has_range(frame);
+  if (is_selected) draw_selected_range(draw, frame.look, frame.picture, selected.begin, selected.end);
+  handle_labels(frame, draw_marks(draw, frame.look, frame.picture, is_selected ? range_label(frame) : RangeLabel()));
   draw_time_axis(draw, frame.state, frame.picture, frame.whole, frame.picture.bottom);
   const auto moment = drawn_moment(frame.state);
   if (!moment || moment->trace != frame.state.source()->trace) return;
@@ -313,7 +325,7 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
     room.y -= caption_line;
   }
   const bool has_strip = room.y > look.px(130);
-  const float strip = has_strip ? look.px(16) : 0;
+  const float strip = has_strip ? look.px(room.y > look.px(220) ? 24 : 16) : 0;
   const ImVec2 from{std::floor(corner.x + gutter), std::floor(corner.y + scrubber + (has_labels ? labels : 0))};
   const ImVec2 to{std::floor(corner.x + room.x - look.px(6)),
                   std::floor(corner.y + room.y - axis - strip - (has_strip ? look.px(3) : 0))};
@@ -376,7 +388,7 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
     ImGui::InvisibleButton("strip", {static_cast<float>(width), strip_to.y - strip_from.y});
     ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
     handle_strip(frame, ImGui::IsItemActive(), ImGui::IsItemHovered(ImGuiHoveredFlags_NoNavOverride));
-    draw_strip(*ImGui::GetWindowDrawList(), view.overview, look, *whole, state.position().span, strip_from, strip_to);
+    draw_strip(*ImGui::GetWindowDrawList(), view.overview, look, *whole, strip_marks(frame), strip_from, strip_to);
   }
   handle_keys(frame, is_under_pointer);
   ImGui::EndChild();

@@ -173,6 +173,10 @@ void draw_menu(const TimelineFrame& frame) {
   if (ImGui::MenuItem("Compare with the previous step", "O", frame.state.position().overlays_step,
                       current_step(frame.state).has_value()))
     frame.commands.push(CommandId::overlay_step);
+  if (ImGui::MenuItem("Table of spans", nullptr, false, !frame.whole.stretches.empty())) {
+    frame.commands.push(command::set_table, "spans");
+    frame.commands.push(command::set_view_named, "tables");
+  }
   if (view.menu.heap && *view.menu.heap < frame.picture.source.heaps.size()) {
     const TimelineHeap& heap = frame.picture.source.heaps[*view.menu.heap];
     if (ImGui::MenuItem(("Show " + heap.name + " in all views").c_str()))

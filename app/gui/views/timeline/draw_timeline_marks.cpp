@@ -237,8 +237,8 @@ void draw_bookmark_flags(ImDrawList& draw, const AppState& state, const Timeline
   }
 }
 
-void draw_strip(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const TimelineColumns& whole,
-                TimelineSpan seen, ImVec2 from, ImVec2 to) {
+void draw_strip(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const TimelineColumns& whole, StripMarks marks,
+                ImVec2 from, ImVec2 to) {
   canvas.begin(from, to);
   canvas.AddRectFilled(from, to, look.role(Role::free));
   const float width = to.x - from.x;
@@ -260,13 +260,22 @@ void draw_strip(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const T
     if (x != last) draw.AddLine({x, from.y}, {x, to.y}, look.role(Role::failure));
     last = x;
   }
-  if (seen.empty()) seen = whole.whole;
-  const float left = from.x + static_cast<float>(whole.share_of_axis(static_cast<double>(seen.begin))) * width;
-  const float right = std::max(left + look.px(3),
-                               from.x + static_cast<float>(whole.share_of_axis(static_cast<double>(seen.end))) * width);
+  const auto x_of = [&](double axis) { return from.x + static_cast<float>(whole.share_of_axis(axis)) * width; };
+  const TimelineSpan seen = marks.seen.empty() ? whole.whole : marks.seen;
+  const float left = x_of(static_cast<double>(seen.begin));
+  const float right = std::max(left + look.px(3), x_of(static_cast<double>(seen.end)));
   draw.AddRectFilled(from, {left, to.y}, look.role(Role::panel, 0.6F));
   draw.AddRectFilled({right, from.y}, to, look.role(Role::panel, 0.6F));
+  if (!marks.range.empty()) {
+    const float begin = x_of(static_cast<double>(marks.range.begin));
+    const float end = std::max(begin + 2, x_of(static_cast<double>(marks.range.end)));
+    draw.AddRectFilled({begin, from.y}, {end, to.y}, look.role(Role::text, 0.25F));
+    draw.AddRectFilled({begin, to.y - look.px(3)}, {end, to.y}, look.role(Role::text));
+  }
   draw.AddRect({left, from.y - 1}, {right, to.y + 1}, look.role(Role::text));
+  if (!marks.now) return;
+  const float now = std::floor(std::clamp(x_of(*marks.now), from.x, to.x - 1));
+  draw.AddRectFilled({now - 1, from.y - 1}, {now + 1, to.y + 1}, look.role(Role::selection));
 }
 
 std::optional<SnapTarget> find_snap_target(const TimelinePicture& picture, const Look& look, float x) {

@@ -44,9 +44,14 @@ void draw_pin_line(ImDrawList& draw, const Look& look, const TimelinePicture& pi
 void draw_bookmark_flags(ImDrawList& draw, const AppState& state, const TimelinePicture& picture,
                          const TimelineColumns& whole, float scrubber);
 
-// The overview of the whole trace, with the visible part marked.
-void draw_strip(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const TimelineColumns& whole,
-                TimelineSpan seen, ImVec2 from, ImVec2 to);
+// What the overview of the whole trace marks, on its axis.
+struct StripMarks {
+  TimelineSpan seen = {};   // Empty: all of it.
+  TimelineSpan range = {};  // Empty: none is selected.
+  std::optional<double> now = {};
+};
+void draw_strip(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const TimelineColumns& whole, StripMarks marks,
+                ImVec2 from, ImVec2 to);
 
 // What a click at x snaps to: the nearest failure, marker or peak within 4 px.
 struct SnapTarget {

@@ -142,6 +142,8 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
                          static_cast<double>(frame.picture.width)) +
             (is_of_shown && events > 0 ? ", " + text_from_count_of(events, "event") : "") +
             (has_heap ? ", in use " + band_text(column.in_use) : std::string()));
+  if (has_heap && column.in_use.least == column.in_use.most)
+    dim_text(exact_text_from_bytes(static_cast<std::int64_t>(column.in_use.most)));
   if (has_heap && !frame.picture.devices.empty()) text(name_of_device(frame.state, frame.whole.heap));
   const auto target = find_snap_target(frame.picture, frame.look, x);
   if (target) text("near " + target->words);
@@ -173,6 +175,13 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
     const TimelineSpan span{axis_at(range->begin), axis_at(range->end)};
     const std::string from = frame.whole.has_times ? ", from " + text_from_moment_ns(span.begin) : "";
     text(range->name + from + ", " + length_text(frame.whole.has_times, span) + " long");
+    if (has_heap && std::isfinite(range->end)) {
+      const Stream& stream = frame.state.source()->trace->streams[frame.whole.heap.stream];
+      const std::uint32_t heap = frame.whole.heap.heap;
+      const auto first = static_cast<std::int64_t>(stream.in_use_at_mark(heap, range->position)),
+                 last = static_cast<std::int64_t>(stream.in_use_at_mark(heap, range->end_position));
+      text("in use before it " + text_from_bytes(first) + ", at its end " + delta_text_from_bytes(last - first));
+    }
     draw_ranges_of_name(frame, range->name);
   }
   const bool is_growth =
