@@ -23,15 +23,30 @@ std::optional<std::int64_t> left_bytes(const MarkedSpan& span) {
   return clamped_difference(signed_from(span.end_bytes), signed_from(span.begin_bytes));
 }
 
+Action go_to(const Trace& trace, const MarkedSpan& span) {
+  const Stream& stream = trace.streams[span.stream];
+  const auto on_axis = [&](std::uint64_t event, std::int64_t time_ns) {
+    return stream.has_times() ? stream.since_start_ns(time_ns) : signed_from(event);
+  };
+  return {.kind = Action::Kind::go_to_span,
+          .number = span.begin->event,
+          .stream = static_cast<std::uint32_t>(span.stream),
+          .from = on_axis(span.begin->event, span.begin->time_ns),
+          .until = span.end != nullptr ? on_axis(span.end->event, span.end->time_ns)
+                                       : on_axis(stream.end_position(), stream.last_time_ns())};
+}
+
 struct NameSums {
   std::uint64_t count = 0, most_bytes = 0;
   std::optional<std::int64_t> sum_ns, longest_ns, left_bytes;
   bool has_heap = false;
+  const MarkedSpan* longest = nullptr;
 
   void add(const MarkedSpan& span, const Stream& stream) {
     ++count;
     has_heap |= !span.heap.empty();
     most_bytes = std::max(most_bytes, span.most_bytes);
+    if (longest == nullptr || span.length_ns(stream) > longest_ns) longest = &span;
     if (const auto ns = span.length_ns(stream)) {
       sum_ns = clamped_sum(sum_ns.value_or(0), *ns);
       longest_ns = std::max(longest_ns.value_or(0), *ns);
@@ -51,7 +66,9 @@ Table table_of_names(const Trace& trace, const std::vector<MarkedSpan>& spans) {
     return std::pair(a.second.sum_ns, a.second.count) > std::pair(b.second.sum_ns, b.second.count);
   });
   std::vector<std::vector<Value>> cells;
+  std::vector<Action> actions;
   for (const auto& [name, sums] : sorted) {
+    actions.push_back(go_to(trace, *sums.longest));
     const auto mean = sums.sum_ns ? std::optional(*sums.sum_ns / static_cast<std::int64_t>(sums.count)) : std::nullopt;
     cells.push_back({name, sums.count, value_of(sums.sum_ns), value_of(mean), value_of(sums.longest_ns),
                      sums.has_heap ? Value(sums.most_bytes) : Value(), value_of(sums.left_bytes)});
@@ -70,7 +87,8 @@ Table table_of_names(const Trace& trace, const std::vector<MarkedSpan>& spans) {
                        .unit = Unit::bytes,
                        .meaning = left_meaning,
                        .is_change = true}},
-          .rows = std::move(cells)};
+          .rows = std::move(cells),
+          .action = [actions = std::move(actions)](std::size_t row) { return actions[row]; }};
 }
 
 struct SpanRows {
@@ -92,20 +110,6 @@ struct SpanRows {
       case 7: return span.begin->event;
       default: return span.end == nullptr ? Value() : Value(span.end->event);
     }
-  }
-  Action go_to(std::size_t row) const {
-    const MarkedSpan& span = spans[row];
-    const Stream& stream = trace.streams[span.stream];
-    Action action{.kind = Action::Kind::go_to_span,
-                  .number = span.begin->event,
-                  .stream = static_cast<std::uint32_t>(span.stream)};
-    const auto on_axis = [&](std::uint64_t event, std::int64_t time_ns) {
-      return stream.has_times() ? stream.since_start_ns(time_ns) : signed_from(event);
-    };
-    action.from = on_axis(span.begin->event, span.begin->time_ns);
-    action.until = span.end != nullptr ? on_axis(span.end->event, span.end->time_ns)
-                                       : on_axis(stream.end_position(), stream.last_time_ns());
-    return action;
   }
 };
 
@@ -141,7 +145,7 @@ Result<Document> describe_spans(const AnswerInput& input) {
                           {.key = "end_event", .unit = Unit::count}},
               .rows = Rows(rows->spans.size(),
                            [rows](std::size_t row, std::size_t column) { return rows->cell(row, column); }),
-              .action = [rows](std::size_t row) { return rows->go_to(row); }};
+              .action = [rows](std::size_t row) { return go_to(rows->trace, rows->spans[row]); }};
   limit_rows(table, input.top, "--top 0 prints all", false);
   document.add(std::move(table));
   return document;

@@ -100,6 +100,48 @@ TEST_F(TimelineHand, a_click_on_a_marked_range_selects_it) {
   });
 }
 
+TEST_F(TimelineHand, the_menu_leads_to_the_table_of_spans_and_a_row_to_its_span) {
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {write_steps()});
+    hand.MouseMoveToPos({lanes(hand).GetCenter().x, lanes(hand).Min.y + 20});
+    hand.MouseClick(ImGuiMouseButton_Right);
+    hand.ItemClick("//$FOCUSED/Table of spans");
+    ASSERT_TRUE(wait_until(hand, [&] { return state().answers().table.value != nullptr; }));
+    EXPECT_EQ("spans", state().position().table);
+    EXPECT_TRUE(state().position().range.empty());
+    hand.ItemClick("//Tables/**/$$0/##row");
+    ASSERT_TRUE(wait_until_idle(hand));
+    const gui::TimelineMarker longest = state().answers().timeline.value->stretches.front();
+    EXPECT_EQ(longest.position, state().answers().moment.value->moment.positions[0]) << "of equally long ones the first";
+    const gui::TimelineColumns& whole = *state().answers().timeline.value;
+    EXPECT_LE(state().position().span.begin, std::llround(whole.axis_at(longest.begin)));
+    EXPECT_GE(state().position().span.end, std::llround(whole.axis_at(longest.end)));
+    EXPECT_LT(state().position().span.length(), whole.whole.length() / 4) << "little of what is around it";
+    take_picture_now(hand, "table_of_spans");
+  });
+}
+
+TEST_F(TimelineHand, escape_that_closes_a_menu_leaves_the_range) {
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {write_steps()});
+    const ImRect box = lanes(hand);
+    hand.MouseMoveToPos({box.Min.x + 101, box.GetCenter().y});
+    hand.MouseDown();
+    hand.MouseMoveToPos({box.Min.x + 203, box.GetCenter().y});
+    hand.MouseUp();
+    ASSERT_TRUE(wait_until_idle(hand));
+    hand.MouseClick(ImGuiMouseButton_Right);
+    ASSERT_TRUE(ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup));
+    hand.KeyPress(ImGuiKey_Escape);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_FALSE(ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup));
+    EXPECT_FALSE(state().position().range.empty());
+    hand.KeyPress(ImGuiKey_Escape);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_TRUE(state().position().range.empty());
+  });
+}
+
 TEST_F(TimelineHand, a_range_begins_and_ends_where_the_hand_did) {
   run([&](ImGuiTestContext& hand) {
     open(hand, {write_steps()});

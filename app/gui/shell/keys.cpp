@@ -108,6 +108,10 @@ void handle_keys(CommandQueue& commands) {
   const ImGuiIO& io = ImGui::GetIO();
   const bool typing = io.WantTextInput, in_dialog = is_dialog_focused();
   const ImGuiKeyChord held = held_modifiers();
+  // ImGui has closed a list or a menu with Escape by now, which is all that the key then does.
+  static bool was_popup_open = false;
+  const bool closes_popup =
+      std::exchange(was_popup_open, ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup)) && !was_popup_open;
   for (const Binding& binding : bindings()) {
     const bool plain = (binding.chord & (ImGuiMod_Ctrl | ImGuiMod_Alt)) == 0;
     const ImGuiKeyChord key = binding.chord & ~ImGuiMod_Mask_;
@@ -115,6 +119,7 @@ void handle_keys(CommandQueue& commands) {
                         key == ImGuiKey_RightBracket || key == ImGuiKey_Comma || key == ImGuiKey_Period ||
                         key == ImGuiKey_End || key == ImGuiKey_Space;
     if (typing && ((plain && letter) || key == ImGuiKey_Escape)) continue;
+    if (closes_popup && key == ImGuiKey_Escape) continue;
     if (in_dialog && plain && letter) continue;
     // If a button has the keyboard focus, Space presses it.
     if (key == ImGuiKey_Space && io.NavVisible) continue;
