@@ -41,6 +41,19 @@ def plain(value):
     return [plain(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
+def kept_boxes(unknown):
+    """An operation of another library, whose kernels write what it makes with PyTorch's."""
+    try:
+        from torchvision.ops import nms
+    except (ImportError, ValueError):
+        return print("without torchvision")
+    boxes = torch.rand(1000, 4, generator=torch.Generator().manual_seed(3)) * 100
+    boxes[:, 2:] += boxes[:, :2] + 1
+    scores = boxes[:, 0] % 1
+    assert nms(boxes.cuda(), scores.cuda(), 0.7).tolist() == nms(boxes, scores, 0.7).tolist()
+    assert 256 <= len(nms(unknown[:, :4], unknown[:, 4], 0.7)) <= 512
+
+
 def values():
     expressions = [one.strip() for line in EXPRESSIONS.strip().splitlines() for one in line.split("|")]
     x = {device: torch.arange(10, device=device) for device in ("cpu", "cuda")}
@@ -55,6 +68,14 @@ def values():
     assert all(len(set(row)) == 4 for row in chosen) and len({row[0] for row in chosen}) > 100
     mask = unknown.argmax(-1) % 8 == 3
     assert len(mask.nonzero()) == mask.sum().item() and 20 < mask.sum().item() < 120
+    # Of a choice, what is chosen is known, and floats lie between the bounds that programs write down.
+    finished = torch.zeros(64, device="cuda", dtype=torch.bool)
+    finished[3] = True
+    assert torch.where(finished & ~finished, unknown[0, :64], 5.0).tolist() == [5.0] * 64
+    worst = torch.where(finished, unknown[0, :64], -1e9)
+    assert [at for at, one in enumerate((unknown[1, :64] > worst).tolist()) if not one] in ([], [3])
+    assert not (unknown[1, :3] < worst[:3]).any() and (unknown[1, :8] > -1e9).all() and not (unknown[1, :8] >= 1e9).any()
+    kept_boxes(unknown)
     torch.distributions.Normal(unknown[0].abs(), unknown[1].exp()).sample()
     print(len(expressions), "expressions")
 

@@ -10,6 +10,7 @@ ELEMENTS_MAX = 1 << 23
 
 torch = None
 generator = None  # One seed for all.
+states_of_elements = on_cpu = None  # Of hbmscope_values.
 _is_worst = os.environ.get("HBMSCOPE_VALUES") == "worst"
 _losses = 0
 
@@ -43,6 +44,24 @@ def is_same(a, b):
     return a.data_ptr() == b.data_ptr() and a.shape == b.shape and a.stride() == b.stride() and a.dtype == b.dtype
 
 
+def _compared_with_bounds(name, first, other, result):
+    """Floats that nothing has computed lie between the bounds that programs write down: -1e9, finfo.min."""
+    if not isinstance(other, torch.Tensor):
+        bounds = torch.full((), float(other), dtype=torch.float64)
+        states = torch.full((), KNOWN)
+    else:
+        if math.prod(other.shape) > ELEMENTS_MAX or other.dtype == torch.bool:
+            return None
+        states = states_of_elements(other)
+        bounds = on_cpu(other).double() if int(states.max()) != UNKNOWN else torch.zeros(other.shape)
+    is_bound = (states != UNKNOWN) & (bounds.abs() >= 1e4)
+    if not bool(is_bound.any()):
+        return None
+    is_below = bounds < 0  # The bound is below the float.
+    values = torch.where(is_bound, is_below if name in ("gt", "ge") else ~is_below, torch.rand(bounds.shape, generator=generator) < 0.5)
+    return values.expand(result.shape).clone() if values.shape != result.shape else values
+
+
 def guess(name, op, args, kwargs, result):
     """A plausible result and its state, or None: it stays unknown."""
     first = args[0] if args and isinstance(args[0], torch.Tensor) else None
@@ -55,6 +74,10 @@ def guess(name, op, args, kwargs, result):
             return torch.full(result.shape, name == "ne" or (name in ("lt", "le")) == (other > 0) and name != "eq"), KNOWN
         if name in ("eq", "ne") and first.is_floating_point():
             return torch.full(result.shape, name == "ne"), ASSUMED
+        if name in ("lt", "le", "gt", "ge") and first.is_floating_point() and isinstance(other, (torch.Tensor, int, float)):
+            values = _compared_with_bounds(name, first, other, result)
+            if values is not None:
+                return values, ASSUMED
         if result.dim() == 0 and name in ("lt", "le", "gt", "ge") and not isinstance(other, torch.Tensor) and other == 0:
             return torch.full((), name in ("gt", "ge")), ASSUMED  # A deviation, a norm, a count.
         return None

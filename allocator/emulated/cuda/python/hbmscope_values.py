@@ -46,6 +46,8 @@ std var linalg_vector_norm _softmax _log_softmax nan_to_num atan2 erf cummax cum
 SIZED = ("nonzero", "_unique", "_unique2", "unique_dim", "unique_consecutive")
 # Drawn: whatever depends on them is assumed.
 DRAWN = ("random_", "bernoulli_", "bernoulli", "randperm", "multinomial")
+# Of other libraries, by their package: these results are as large as the values say. What their kernels write is unknown.
+SIZED_OF_LIBRARY = {"torchvision": ("nms",)}
 # They return a value to the program.
 READ = ("_local_scalar_dense", "equal")
 
@@ -97,6 +99,15 @@ def _state_of(tensor):
     if mark is None:
         return UNKNOWN
     return mark[1] if mark[2] is None else int(_bytes_view(mark[2], tensor).min())
+
+
+def states_of_elements(tensor):
+    if not tensor.is_cuda or tensor.numel() == 0:
+        return torch.full(tensor.shape, KNOWN, dtype=torch.uint8)
+    mark = _marks.get(tensor.untyped_storage()._cdata)
+    if mark is None or mark[2] is None:
+        return torch.full(tensor.shape, UNKNOWN if mark is None else mark[1], dtype=torch.uint8)
+    return _bytes_view(mark[2], tensor).clone()
 
 
 def _weak(storage):
@@ -311,6 +322,8 @@ def _follow(name, op, args, kwargs, result):
     if state != UNKNOWN:
         _give(result, _compute(op, args, kwargs), min(state, ASSUMED) if name in DRAWN else state)
         return
+    if name == "where" and len(args) == 3 and _follow_where(op, args, result):
+        return
     guessed = hbmscope_guesses.guess(name, op, args, kwargs, result) if all(_is_small(one) or one.is_floating_point() for one in results) else None
     if guessed is None:
         for one in results:
@@ -323,6 +336,26 @@ def _follow(name, op, args, kwargs, result):
         else:
             _on_cpu(device).copy_(value)
             _mark(device, state)
+
+
+def _follow_where(op, args, result):
+    """Of what is chosen. False: that isn't known."""
+    condition, yes, no = args
+    state = _state_of(condition)
+    if state == UNKNOWN or not result.is_cuda or not _is_small(result):
+        return False
+    chosen = _on_cpu(condition).bool()
+    of = torch.where(chosen, states_of_elements(yes), states_of_elements(no)).clamp(max=state)
+    _give(result, _compute(op, args, {}), state)
+    least = int(of.min())
+    if least < state:
+        _mark(result, least)
+        if least < int(of.max()) and result.untyped_storage().nbytes() <= INTEGERS_MAX:
+            mark = _marks.setdefault(result.untyped_storage()._cdata, [_weak(result.untyped_storage()), least, None])
+            if mark[2] is None:
+                mark[2] = torch.full((result.untyped_storage().nbytes(),), mark[1], dtype=torch.uint8)
+            _bytes_view(mark[2], result).copy_(of)
+    return True
 
 
 def _as_tensors(op, places, args):
@@ -386,6 +419,65 @@ def _make(name, op):
     return run
 
 
+def _make_of_library(op, is_sized):
+    """The CPU's kernel says what is known; the device's runs with the size of that, or of half of the rows. What it makes
+    with operations of PyTorch, its own kernels fill: all of that is unknown."""
+
+    def run(keys, *args, **kwargs):
+        keys = keys & _after
+        if _thread.is_computing or not any(one.is_cuda for one in _tensors_in(args)):
+            return op.redispatch(keys, *args, **kwargs)
+        is_outermost = _thread.operation is None
+        if is_outermost:
+            _thread.operation = op._opname
+        try:
+            tensors = list(_tensors_in(args))
+            state = min(_state_of(one) for one in tensors) if is_sized and all(_is_small(one) for one in tensors) else UNKNOWN
+            rows = args[0].shape[0] if is_sized else 0
+            _thread.is_computing = True
+            try:
+                computed = _try(op, args, kwargs) if state != UNKNOWN else None
+                if computed is None:
+                    state, count = UNKNOWN, rows if _how == "worst" else (rows + 1) // 2
+                else:
+                    count = computed.shape[0]
+                # The driver needn't note it: that is done here, with the operation's own name.
+                with _Values(6, count) if is_sized else _Values(*_thread.how):
+                    result = op.redispatch(keys, *args, **kwargs)
+            finally:
+                _thread.is_computing = False
+            if is_sized and state != KNOWN and rows > 0:
+                _note_size(result.shape[0], rows)
+            if computed is not None:
+                _give(result, computed, state)
+            return result
+        finally:
+            if is_outermost:
+                _thread.operation = None
+
+    return run
+
+
+def _follow_library(name):
+    """Once its package was imported, the library's operations on the device are known."""
+
+    def install(_):
+        try:
+            library = torch.library.Library(name, "IMPL")
+            for full in torch._C._dispatch_get_all_op_names():
+                if not full.startswith(name + "::") or not torch._C._dispatch_has_kernel_for_dispatch_key(full, "CUDA"):
+                    continue
+                opname, _, overload = full.removeprefix(name + "::").partition(".")
+                op = getattr(getattr(getattr(torch.ops, name), opname), overload or "default")
+                library.impl(full, _make_of_library(op, opname in SIZED_OF_LIBRARY[name]), "BackendSelect", with_keyset=True)
+            _libraries.append(library)
+        except Exception as error:
+            _note_trouble(name, error)
+
+    return install
+
+
+_libraries = []
 _troubles = {}
 
 
@@ -407,6 +499,7 @@ def _install(module):
 
         _generator = torch.Generator().manual_seed(20)
         hbmscope_guesses.torch, hbmscope_guesses.generator = torch, _generator
+        hbmscope_guesses.states_of_elements, hbmscope_guesses.on_cpu = states_of_elements, _on_cpu
         atexit.register(_marks.clear)
         atexit.register(_received.clear)
         _library = torch.library.Library("aten", "IMPL")
@@ -439,4 +532,4 @@ if _how != "zeros":
     for _module in (sys.modules[__name__], hbmscope_ranks, hbmscope_guesses):
         for _one in [one for one in vars(_module).values() if isinstance(one, types.FunctionType)]:
             _one.__code__ = _without_file(_one.__code__)
-    hbmscope_imports.change({"torch": _install})
+    hbmscope_imports.change({"torch": _install, **{name: _follow_library(name) for name in SIZED_OF_LIBRARY}})
