@@ -4,6 +4,7 @@
 //
 //   window_bench FILE [EVENTS] [LIVE]      FILE is a recording of that shape; it is written where it isn't there
 //   window_bench --open FILE               only how long any file takes to be opened
+//   HBMSCOPE_BENCH_SIZE=3840x2160          another size of the window
 #include <GLFW/glfw3.h>
 #include <glad/gl.h>
 #include <imgui.h>
@@ -35,7 +36,7 @@ using namespace hbmscope;
 using namespace hbmscope::gui;
 using Clock = std::chrono::steady_clock;
 
-constexpr int width = 1920, height = 1080;
+int width = 1920, height = 1080;
 
 double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -72,7 +73,7 @@ class Quad {
     glGenTextures(1, &texture_);
     glBindTexture(GL_TEXTURE_2D, texture_);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
-    const std::vector<Pixel> pixels(std::size_t{width} * height, 0xFF806040U);
+    const std::vector<Pixel> pixels(static_cast<std::size_t>(width) * static_cast<std::size_t>(height), 0xFF806040U);
     glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, width, height, 0, GL_RGBA, GL_UNSIGNED_BYTE, pixels.data());
   }
   double draw_ms() const {
@@ -338,6 +339,11 @@ int main(int argc, char** argv) {
   if (argc > 2) shape.events = std::strtoull(argv[2], nullptr, 10);
   if (argc > 3) shape.live_most = std::strtoull(argv[3], nullptr, 10);
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  if (const char* size = std::getenv("HBMSCOPE_BENCH_SIZE"); size != nullptr)
+    if (std::sscanf(size, "%dx%d", &width, &height) != 2 || width < 200 || height < 150) {
+      std::fprintf(stderr, "HBMSCOPE_BENCH_SIZE=%s: not like 3840x2160\n", size);
+      return 2;
+    }
   if (argc == 3 && std::string_view(argv[1]) == "--open") {
     const auto session = open_session();
     WindowLoop loop(*session);
