@@ -1,6 +1,5 @@
 #include "analysis/answers/answer_table.h"
 
-#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>

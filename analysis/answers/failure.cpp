@@ -1,7 +1,6 @@
 #include "analysis/answers/failure.h"
 
 #include <algorithm>
-#include <span>
 
 #include <fmt/format.h>
 

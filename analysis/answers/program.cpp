@@ -1,5 +1,4 @@
 // What a compiled program needs, if the trace is a compiler dump.
-#include <algorithm>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,5 @@
 #include "analysis/answers/range.h"
 
-#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>

@@ -1,5 +1,4 @@
 // What holds the most in a report: your code, and frames or groups.
-#include <algorithm>
 
 #include "analysis/answers/answer_table.h"
 #include "analysis/answers/summary.h"

@@ -1,6 +1,5 @@
 #include "analysis/query/block_list_where.h"
 
-#include <algorithm>
 #include <charconv>
 
 #include "analysis/query/trace_user_code.h"

@@ -1,6 +1,5 @@
 #include "analysis/query/profile_view.h"
 
-#include <algorithm>
 #include <functional>
 #include <unordered_map>
 

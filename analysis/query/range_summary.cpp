@@ -2,7 +2,6 @@
 #include "analysis/units/format.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <tuple>
 #include <unordered_map>

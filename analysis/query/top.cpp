@@ -1,7 +1,6 @@
 #include "analysis/query/top.h"
 
 #include <algorithm>
-#include <functional>
 #include <system_error>
 #include <thread>
 #include <unordered_map>

@@ -1,7 +1,6 @@
 #include "analysis/whatif/scenario.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <unordered_map>
 #include <utility>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "allocator/emulated/tpu/copy_queue.h"
 #include "allocator/emulated/tpu/heap_packing.h"

@@ -1,6 +1,5 @@
 #include "allocator/emulated/workload/workloads.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <random>

@@ -1,9 +1,7 @@
 #include "allocator/reference/catalog/jax_plugin_options.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 #include "analysis/read/hlo/shape_tree.h"
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>

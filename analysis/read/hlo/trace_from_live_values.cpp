@@ -1,6 +1,5 @@
 #include "analysis/read/hlo/trace_from_live_values.h"
 
-#include <algorithm>
 #include <map>
 #include <vector>
 

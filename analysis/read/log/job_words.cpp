@@ -1,7 +1,6 @@
 #include "analysis/read/log/job_words.h"
 
 #include <algorithm>
-#include <span>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,6 @@
 #include "analysis/read/log/trace_from_log.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <string_view>
 

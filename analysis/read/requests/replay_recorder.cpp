@@ -1,6 +1,5 @@
 #include "analysis/read/requests/replay_recorder.h"
 
-#include <algorithm>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,5 @@
 #include "analysis/read/source/skipped_files.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <string_view>
 

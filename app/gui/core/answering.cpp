@@ -1,6 +1,5 @@
 #include "app/gui/core/answering.h"
 
-#include <algorithm>
 #include <chrono>
 
 namespace hbmscope::gui {

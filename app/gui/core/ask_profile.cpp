@@ -1,5 +1,4 @@
 // Questions about stacks: the filtered view, and the tables and graphs made from it.
-#include <algorithm>
 #include <filesystem>
 
 #include "analysis/answers/summary.h"

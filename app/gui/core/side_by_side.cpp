@@ -4,7 +4,6 @@
 #include "app/gui/core/apply_commands.h"
 #include "app/gui/core/filter_text.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "app/gui/core/looking.h"

@@ -138,7 +138,7 @@ std::string when_text(const Stream& stream, std::uint64_t event, const std::opti
   return when_text(event, time_ns ? std::optional(stream.since_start_ns(*time_ns)) : std::nullopt);
 }
 
-std::string phrase_of(const TraceMoment& moment, HeapKey heap) {
+std::string phrase_of(const TraceMoment& moment, HeapKey heap, std::int64_t apart_ns) {
   if (heap.empty())
     heap.stream = moment.moment.stream ? static_cast<std::uint32_t>(*moment.moment.stream)
                                        : choose_heap(*moment.trace, {}).stream;
@@ -153,7 +153,7 @@ std::string phrase_of(const TraceMoment& moment, HeapKey heap) {
   std::string event = fmt::format("event {} of {}", exact_text_from_count(static_cast<std::int64_t>(position)),
                                   exact_text_from_count(static_cast<std::int64_t>(stream.end_position())));
   if (stream.has_times()) {
-    const std::string time = text_from_moment_ns(stream.since_start_ns(moment.time_ns(heap)));
+    const std::string time = text_from_moment_ns(stream.since_start_ns(moment.time_ns(heap)), apart_ns);
     if (name.empty()) return fmt::format("at {} ({})", time, event);
     event = time + ", " + event;
   }

@@ -47,8 +47,9 @@ std::string when_text(std::uint64_t event, const std::optional<std::int64_t>& si
 std::string when_text(const Stream& stream, std::uint64_t event, const std::optional<std::int64_t>& time_ns);
 // "at the peak (29.705 s, event 7,630 of 13,166)", "at 12.5 s (event 26 of 106)": the end of a sentence about a heap at
 // this time. Time and event are those of the heap's own stream; the peak of another stream is only a time.
-// Without a heap: of the stream that the time is named after, else that of the heap shown first.
-std::string phrase_of(const TraceMoment& moment, HeapKey heap = {});
+// Without a heap: of the stream that the time is named after, else that of the heap shown first. Times that far apart
+// differ.
+std::string phrase_of(const TraceMoment& moment, HeapKey heap = {}, std::int64_t apart_ns = 1'000'000);
 std::string short_phrase_of(const TraceMoment& moment, HeapKey heap = {});  // Without the words in parentheses.
 
 }  // namespace hbmscope::gui

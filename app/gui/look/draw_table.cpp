@@ -1,7 +1,6 @@
 #include "app/gui/look/draw_table.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include <imgui.h>
 

@@ -1,5 +1,4 @@
 // Memory that other processes and other libraries own, and that is opened here. Such memory counts for its owner.
-#include <algorithm>
 #include <cstring>
 
 #include "allocator/emulated/cuda/driver/objects.h"

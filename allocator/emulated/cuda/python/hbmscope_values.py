@@ -23,6 +23,7 @@ import threading
 import types
 
 import hbmscope_guesses
+import hbmscope_libraries
 import hbmscope_ranks
 
 UNKNOWN, ASSUMED, KNOWN = hbmscope_guesses.UNKNOWN, hbmscope_guesses.ASSUMED, hbmscope_guesses.KNOWN
@@ -46,8 +47,6 @@ std var linalg_vector_norm _softmax _log_softmax nan_to_num atan2 erf cummax cum
 SIZED = ("nonzero", "_unique", "_unique2", "unique_dim", "unique_consecutive")
 # Drawn: whatever depends on them is assumed.
 DRAWN = ("random_", "bernoulli_", "bernoulli", "randperm", "multinomial")
-# Of other libraries, by their package: these results are as large as the values say. What their kernels write is unknown.
-SIZED_OF_LIBRARY = {"torchvision": ("nms",)}
 # They return a value to the program.
 READ = ("_local_scalar_dense", "equal")
 
@@ -240,7 +239,7 @@ def _line_of_user():
     return ""
 
 
-def _note_size(size, most):
+def note_size(size, most):
     name = _thread.operation.strip("_").replace("unique2", "unique")
     known = _assumed.setdefault((name, _line_of_user()), [0, size, size, most])
     known[0] += 1
@@ -263,7 +262,7 @@ def _run_sized(op, keys, args, kwargs):
     else:
         state, count = UNKNOWN, max(1, tensor.numel() // (1 if _how == "worst" else 2))
     if state != KNOWN:
-        _note_size(count, tensor.numel())
+        note_size(count, tensor.numel())
     _thread.is_computing = False
     try:
         with _Values(2 | (4 if state == KNOWN else 0), count):
@@ -419,65 +418,6 @@ def _make(name, op):
     return run
 
 
-def _make_of_library(op, is_sized):
-    """The CPU's kernel says what is known; the device's runs with the size of that, or of half of the rows. What it makes
-    with operations of PyTorch, its own kernels fill: all of that is unknown."""
-
-    def run(keys, *args, **kwargs):
-        keys = keys & _after
-        if _thread.is_computing or not any(one.is_cuda for one in _tensors_in(args)):
-            return op.redispatch(keys, *args, **kwargs)
-        is_outermost = _thread.operation is None
-        if is_outermost:
-            _thread.operation = op._opname
-        try:
-            tensors = list(_tensors_in(args))
-            state = min(_state_of(one) for one in tensors) if is_sized and all(_is_small(one) for one in tensors) else UNKNOWN
-            rows = args[0].shape[0] if is_sized else 0
-            _thread.is_computing = True
-            try:
-                computed = _try(op, args, kwargs) if state != UNKNOWN else None
-                if computed is None:
-                    state, count = UNKNOWN, rows if _how == "worst" else (rows + 1) // 2
-                else:
-                    count = computed.shape[0]
-                # The driver needn't note it: that is done here, with the operation's own name.
-                with _Values(6, count) if is_sized else _Values(*_thread.how):
-                    result = op.redispatch(keys, *args, **kwargs)
-            finally:
-                _thread.is_computing = False
-            if is_sized and state != KNOWN and rows > 0:
-                _note_size(result.shape[0], rows)
-            if computed is not None:
-                _give(result, computed, state)
-            return result
-        finally:
-            if is_outermost:
-                _thread.operation = None
-
-    return run
-
-
-def _follow_library(name):
-    """Once its package was imported, the library's operations on the device are known."""
-
-    def install(_):
-        try:
-            library = torch.library.Library(name, "IMPL")
-            for full in torch._C._dispatch_get_all_op_names():
-                if not full.startswith(name + "::") or not torch._C._dispatch_has_kernel_for_dispatch_key(full, "CUDA"):
-                    continue
-                opname, _, overload = full.removeprefix(name + "::").partition(".")
-                op = getattr(getattr(getattr(torch.ops, name), opname), overload or "default")
-                library.impl(full, _make_of_library(op, opname in SIZED_OF_LIBRARY[name]), "BackendSelect", with_keyset=True)
-            _libraries.append(library)
-        except Exception as error:
-            _note_trouble(name, error)
-
-    return install
-
-
-_libraries = []
 _troubles = {}
 
 
@@ -529,7 +469,7 @@ def _without_file(code):
 if _how != "zeros":
     import hbmscope_imports
 
-    for _module in (sys.modules[__name__], hbmscope_ranks, hbmscope_guesses):
+    for _module in (sys.modules[__name__], hbmscope_ranks, hbmscope_guesses, hbmscope_libraries):
         for _one in [one for one in vars(_module).values() if isinstance(one, types.FunctionType)]:
             _one.__code__ = _without_file(_one.__code__)
-    hbmscope_imports.change({"torch": _install, **{name: _follow_library(name) for name in SIZED_OF_LIBRARY}})
+    hbmscope_imports.change({"torch": _install, **hbmscope_libraries.changes(sys.modules[__name__])})

@@ -1,7 +1,6 @@
 #include "app/gui/views/heap_map/draw_map_head.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 
 #include <imgui.h>

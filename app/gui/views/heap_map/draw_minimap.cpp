@@ -1,7 +1,6 @@
 #include "app/gui/views/heap_map/draw_minimap.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "app/gui/core/answers.h"
 #include "app/gui/look/drawing.h"

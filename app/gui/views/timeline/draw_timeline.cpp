@@ -37,8 +37,11 @@ std::optional<TimelineOverlay> shown_overlay(const AppState& state) {
 }
 // The tooltip has the time of day and the full text. If there is no room, the text goes to its own line; side by side
 // it is left out, since the head of each side also shows it.
-void draw_moment(const AppState& state, const TraceMoment& moment, HeapKey heap) {
-  const std::string words = phrase_of(moment, heap);
+void draw_moment(const AppState& state, const TraceMoment& moment, const TimelineColumns& whole) {
+  const HeapKey heap = whole.heap;
+  const TimelineSpan seen = state.position().span.empty() ? whole.whole : state.position().span;
+  const auto pixels = static_cast<std::int64_t>(std::max<std::size_t>(1, state.context().timeline_width));
+  const std::string words = phrase_of(moment, heap, std::min<std::int64_t>(1'000'000, seen.length() / pixels));
   const float behind = button_width("Copy") + 2 * ImGui::GetFontSize();
   const float least = 5 * ImGui::GetFontSize();
   const float needed = std::min(ImGui::CalcTextSize(words.c_str()).x, least) + behind;
@@ -97,7 +100,7 @@ void draw_head(const AppState& state, const TimelineColumns& timeline, TimelineS
     text(words);
   }
   const auto moment = drawn_moment(state);
-  if (moment) draw_moment(state, *moment, timeline.heap);
+  if (moment) draw_moment(state, *moment, timeline);
   draw_copy_menu(ViewKind::timeline, commands);
 }
 

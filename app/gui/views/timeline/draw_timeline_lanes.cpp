@@ -246,6 +246,22 @@ void draw_markers(ImDrawList& draw, const Look& look, const TimelinePicture& pic
   }
 }
 
+// Through the rows of devices, which have no lane of markers: where outermost spans begin, and instants.
+void draw_marker_lines(ImDrawList& draw, const Look& look, const TimelinePicture& picture) {
+  std::vector<float> lines;
+  for (const TimelineMarker& one : picture.source.instants) lines.push_back(picture.x_of(one.begin));
+  for (const TimelineMarker& one : picture.source.stretches)
+    if (one.depth == 0) lines.push_back(picture.x_of(one.begin));
+  std::sort(lines.begin(), lines.end());
+  float last = picture.left - look.px(8);
+  for (const float exact : lines) {
+    const float x = std::floor(exact) + 0.5F;
+    if (x < picture.left || x > picture.right() || x - last < look.px(8)) continue;
+    draw.AddLine({x, picture.top}, {x, picture.bottom}, look.role(Role::text, 0.16F));
+    last = x;
+  }
+}
+
 }  // namespace
 
 void draw_words(ImDrawList& draw, const Look& look, ImVec2 at, const std::string& words, Role role) {
@@ -398,6 +414,7 @@ void draw_lanes(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const T
   for (std::size_t i = 0; i < std::min(picture.devices.size(), known.devices.size()); ++i)
     caption_device(picture.devices[i], known.devices[i]);
   if (picture.markers) draw_markers(draw, look, picture);
+  if (!picture.devices.empty()) draw_marker_lines(draw, look, picture);
   draw_loss(draw, look, picture);
 }
 

@@ -1,7 +1,6 @@
 #include "app/gui/views/timeline/draw_timeline_stack.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "app/gui/core/heap_raster.h"
 
