@@ -186,7 +186,9 @@ Document describe_dry_run(const DryRun& run) {
                                          "executions are over when the call returns", "not compared with a TPU"}));
     document.add(texts_from("not_emulated", std::array{"values"}));
   } else {
-    document.add(texts_from("assumed", std::array{"the size of a context", "rounding of requests by the driver"}));
+    std::vector<std::string> assumed = {"the size of a context", "rounding of requests by the driver"};
+    if (run.has_rnn_estimates) assumed.emplace_back(rnn_estimates);
+    document.add(texts_from("assumed", assumed));
     document.add(texts_from("not_emulated", not_emulated));
   }
   return document;

@@ -275,7 +275,10 @@ DryRun judge_dry_run(const DryRunFindings& found) {
   run.host_peak_bytes = found.host_peak_bytes;
   MemoryEvidence evidence;
   evidence.has_memory_dumps = found.has_memory_dumps;
-  for (const ProcessReport& report : found.reports) evidence.torch_refusals += report.refused_requests();
+  for (const ProcessReport& report : found.reports) {
+    evidence.torch_refusals += report.refused_requests();
+    run.has_rnn_estimates |= !report.estimated.empty();
+  }
   if (found.machine.tpu != nullptr) {
     run.tpu = found.tpu.value_or(TpuRun());
     run.needs = tpu_needs_from(found.tpu_accounts, found.machine, *run.tpu);

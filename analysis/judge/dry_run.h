@@ -176,6 +176,7 @@ struct DryRun {
   // Functions of CUDA that the process that failed called in vain, the last one first. The framework may have gone on
   // from any of them.
   std::vector<std::string> called_in_vain;
+  bool has_rnn_estimates = false;  // cuDNN's spaces for recurrent networks.
   // Lack of memory that the job went on from: "PyTorch refused 2 requests". Empty if there is none.
   std::string survived;
   std::string refused_last;           // What the driver refused, with no retry until the job failed with another error.
@@ -205,6 +206,7 @@ struct ProcessReport {
   TrainingReport training;
   std::vector<AssumedSize> assumed;
   std::vector<std::string> not_emulated;  // Functions of CUDA that it called in vain, in the order of first calls.
+  std::vector<std::string> estimated;     // Those whose answers are estimates.
 
   std::uint64_t refused_requests() const {
     std::uint64_t sum = 0;
@@ -252,7 +254,8 @@ std::string_view word_for(DryRunOutcome outcome);  // "fits", "out of memory", "
 // For table cells: "PyTorch's message (train_step, train.py:88)".
 std::string text_from_failure(const DryRunFailure& failure);
 // What no figure of a dry run contains, and what is assumed in each.
-std::string text_from_assumptions(std::uint64_t context_bytes);
+std::string text_from_assumptions(std::uint64_t context_bytes, bool has_rnn_estimates = false);
+inline constexpr const char* rnn_estimates = "what cuDNN keeps of an RNN, after sizes measured with cuDNN 7";
 // The verdict, and what it assumes.
 std::string text_from_dry_run(const DryRun& run);
 // What a dry run on GPUs doesn't emulate.

@@ -231,9 +231,10 @@ std::string text_from_failure(const DryRunFailure& failure) {
   return text;
 }
 
-std::string text_from_assumptions(std::uint64_t context_bytes) {
-  return fmt::format("Assumed: a context takes {}, and how the driver rounds requests. Not emulated: {}, {}.",
-                     text_from_bytes(context_bytes), not_emulated[0], not_emulated[1]);
+std::string text_from_assumptions(std::uint64_t context_bytes, bool has_rnn_estimates) {
+  return fmt::format("Assumed: a context takes {}{}{}, and how the driver rounds requests. Not emulated: {}, {}.",
+                     text_from_bytes(context_bytes), has_rnn_estimates ? ", " : "",
+                     has_rnn_estimates ? rnn_estimates : "", not_emulated[0], not_emulated[1]);
 }
 
 std::string text_from_dry_run(const DryRun& run) {
@@ -247,7 +248,7 @@ std::string text_from_dry_run(const DryRun& run) {
   else if (run.needs.size() > 1)
     text += fmt::format("{}GPU {}, the fullest of {}.\n", figures_of, need->device, run.needs.size());
   return text + text_from_proof(run) + text_from_survived(run) + text_at_peak(run) +
-         text_from_assumptions(need->context_bytes) + "\n";
+         text_from_assumptions(need->context_bytes, run.has_rnn_estimates) + "\n";
 }
 
 }  // namespace hbmscope

@@ -91,6 +91,7 @@ std::vector<ProcessReport> read_reports(const std::string& folder) {
                                 {bytes_at(size, "least").value_or(0), bytes_at(size, "most").value_or(0),
                                  bytes_at(size, "worst").value_or(0)}});
     report.not_emulated = read_names(fs::path(entry->path()).replace_extension(".not_emulated"));
+    report.estimated = read_names(fs::path(entry->path()).replace_extension(".estimated"));
     reports.push_back(std::move(report));
   }
   std::sort(reports.begin(), reports.end(),

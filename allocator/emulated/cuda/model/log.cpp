@@ -24,13 +24,12 @@ void log(LogLevel level, const char* format, ...) {
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line, static_cast<std::size_t>(length));
 }
 
-namespace {
+}  // namespace hbmscope::device
 
-// In the report's folder, for the verdict: the name alone in a line.
-void note_refused(const char* name) {
-  const std::string& folder = settings().report_folder;
+extern "C" void hbmscope_device_note(const char* name, const char* kind) {
+  const std::string& folder = hbmscope::device::settings().report_folder;
   if (folder.empty()) return;
-  const std::string path = folder + "/" + std::to_string(::getpid()) + ".not_emulated";
+  const std::string path = folder + "/" + std::to_string(::getpid()) + "." + kind;
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (file < 0) return;
   const std::string line = std::string(name) + "\n";
@@ -38,14 +37,11 @@ void note_refused(const char* name) {
   ::close(file);
 }
 
-}  // namespace
-}  // namespace hbmscope::device
-
 extern "C" int hbmscope_device_stub(const char* name, int* was_said, int answer) {
   if (*was_said == 0) {
     *was_said = 1;
     hbmscope::device::log(hbmscope::device::LogLevel::not_emulated, "%s is not emulated; it returns %d", name, answer);
-    if (answer != 0) hbmscope::device::note_refused(name);
+    if (answer != 0) hbmscope_device_note(name, "not_emulated");
   }
   return answer;
 }
