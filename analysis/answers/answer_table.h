@@ -67,8 +67,8 @@ struct AnswerInput {
   std::string by = "function";  // How rows are grouped.
   std::string label = {};       // Of samples, by which rows are grouped; empty: by frames.
   TopOrder order = TopOrder::flat_bytes;
-  std::size_t top = 20, own = 5;                             // So many rows, and lines of your code. 0: all.
-  bool is_relative = false;                                  // Percentages are of what the filter leaves.
+  std::size_t top = 20, own = 5;                               // So many rows, and lines of your code. 0: all.
+  bool is_relative = false;                                    // Percentages are of what the filter leaves.
   std::map<std::string, std::string, std::less<>> flags = {};  // Of the table below, with their values: "--peek".
 
   // Who is going to read it: what costs much, and only others see, may be left out.

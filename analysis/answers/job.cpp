@@ -1,7 +1,6 @@
 // What a trace has besides blocks: facts about its job, counters, attributes, modules, handles of physical memory.
 #include "analysis/query/job_facts.h"
 
-
 #include <fmt/format.h>
 
 #include "analysis/answers/answer_table.h"

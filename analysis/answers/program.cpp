@@ -43,7 +43,8 @@ Document figures_of(const ProgramMemoryRow& row) {
                     {"donatable_bytes", value_of(row.donatable_bytes), Unit::bytes}}});
   Document spaces{.key = "by_space"};
   Figures fields;
-  for (const ProgramMemoryRow::Space& space : row.by_space) fields.fields.push_back({space.name, space.bytes, Unit::bytes});
+  for (const ProgramMemoryRow::Space& space : row.by_space)
+    fields.fields.push_back({space.name, space.bytes, Unit::bytes});
   spaces.add(std::move(fields));
   part.add(std::move(spaces));
   return part;
@@ -106,8 +107,7 @@ Result<Document> describe_program(const AnswerInput& input) {
   if (programs.size() < 2) return document;
   Documents list{.key = "programs"};
   for (const NamedProgram& one : programs)
-    list.list.push_back(
-        std::move(figures_of(one.memory).add(Figures{{{"file", value_of(one.file)}}})));
+    list.list.push_back(std::move(figures_of(one.memory).add(Figures{{{"file", value_of(one.file)}}})));
   document.add(std::move(list));
   Table table = for_readers(table_of_programs(programs));
   table.title = fmt::format("{} programs, which aren't added up{}", programs.size(),

@@ -62,12 +62,13 @@ Table table_of_totals(const RangeSummary& summary) {
   const auto row = [](const BlockSum& sum, const char* what) {
     return std::vector<Value>{sum.bytes, sum.count, std::string(what)};
   };
-  return for_readers(
-      {.columns = {{.title = "Bytes", .unit = Unit::bytes}, {.title = "Blocks", .unit = Unit::count}, {.title = "What"}},
-       .rows = std::vector<std::vector<Value>>{
-           row(summary.total.allocated, "allocated"), row(summary.total.freed, "freed"),
-           row(summary.freed_older, "of these, allocated before the range"),
-           row(summary.total.survived, "survived: allocated in the range and live at its end")}});
+  return for_readers({.columns = {{.title = "Bytes", .unit = Unit::bytes},
+                                  {.title = "Blocks", .unit = Unit::count},
+                                  {.title = "What"}},
+                      .rows = std::vector<std::vector<Value>>{
+                          row(summary.total.allocated, "allocated"), row(summary.total.freed, "freed"),
+                          row(summary.freed_older, "of these, allocated before the range"),
+                          row(summary.total.survived, "survived: allocated in the range and live at its end")}});
 }
 
 std::string change_text(const RangeSummary& summary) {

@@ -64,7 +64,8 @@ Result<Document> describe_rows(const AnswerInput& input) {
     return document;
   }
   const std::size_t sorted = input.top == 0 ? static_cast<std::size_t>(-1) : input.top;
-  Table table = describe_top(input.view, shared(compute_top(input.view, input.order, sorted)), base_of(input.view, input.is_relative));
+  Table table = describe_top(input.view, shared(compute_top(input.view, input.order, sorted)),
+                             base_of(input.view, input.is_relative));
   limit_rows(table, input.top, "--top 0 prints all", input.is_for(Audience::programs));
   if (input.trace != nullptr && is_of_log(*input.trace) && input.view.frames.empty())
     table.audience = Audience::programs;

@@ -59,7 +59,9 @@ Table table_of_names(const Trace& trace, const std::vector<MarkedSpan>& spans) {
   std::map<std::string, NameSums> by_name;
   for (const MarkedSpan& span : spans) {
     const Stream& stream = trace.streams[span.stream];
-    by_name[without_numbers(stream.definitions().text(span.begin->name))].add(span, stream);
+    const std::string_view full = stream.definitions().text(span.begin->name);
+    const std::string name = without_numbers(full);
+    by_name[name.empty() ? std::string(full) : name].add(span, stream);
   }
   std::vector<std::pair<std::string, NameSums>> sorted(by_name.begin(), by_name.end());
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
@@ -122,30 +124,31 @@ Result<Document> describe_spans(const AnswerInput& input) {
     return document;
   }
   document.add(table_of_names(*input.trace, *spans));
-  const auto rows =
-      std::make_shared<const SpanRows>(SpanRows{*input.trace, std::move(*spans), find_device_labels(*input.trace, find_heap_labels(*input.trace, HeapLabels::parts))});
-  Table table{.key = "spans",
-              .title = "Spans",
-              .columns = {{.key = "name", .title = "Name"},
-                          {.key = "begin_ns", .title = "Begins", .unit = Unit::time},
-                          {.key = "length_ns", .title = "Lasts", .unit = Unit::nanoseconds},
-                          {.key = "begin_bytes",
-                           .title = "In use before",
-                           .unit = Unit::bytes,
-                           .meaning = "Of the largest heap of its device, like the other figures.",
-                           .rank = 1},
-                          {.key = "most_bytes", .title = "Most in use", .unit = Unit::bytes, .meaning = most_meaning},
-                          {.key = "left_bytes",
-                           .title = "Left behind",
-                           .unit = Unit::bytes,
-                           .meaning = left_meaning,
-                           .is_change = true},
-                          {.key = "device", .title = "Device", .rank = 3},
-                          {.key = "begin_event", .title = "Event", .unit = Unit::count, .rank = 2, .is_dim = true},
-                          {.key = "end_event", .unit = Unit::count}},
-              .rows = Rows(rows->spans.size(),
-                           [rows](std::size_t row, std::size_t column) { return rows->cell(row, column); }),
-              .action = [rows](std::size_t row) { return go_to(rows->trace, rows->spans[row]); }};
+  const auto rows = std::make_shared<const SpanRows>(
+      SpanRows{*input.trace, std::move(*spans),
+               find_device_labels(*input.trace, find_heap_labels(*input.trace, HeapLabels::parts))});
+  Table table{
+      .key = "spans",
+      .title = "Spans",
+      .columns = {{.key = "name", .title = "Name"},
+                  {.key = "begin_ns", .title = "Begins", .unit = Unit::time},
+                  {.key = "length_ns", .title = "Lasts", .unit = Unit::nanoseconds},
+                  {.key = "begin_bytes",
+                   .title = "In use before",
+                   .unit = Unit::bytes,
+                   .meaning = "Of the largest heap of its device, like the other figures.",
+                   .rank = 1},
+                  {.key = "most_bytes", .title = "Most in use", .unit = Unit::bytes, .meaning = most_meaning},
+                  {.key = "left_bytes",
+                   .title = "Left behind",
+                   .unit = Unit::bytes,
+                   .meaning = left_meaning,
+                   .is_change = true},
+                  {.key = "device", .title = "Device", .rank = 3},
+                  {.key = "begin_event", .title = "Event", .unit = Unit::count, .rank = 2, .is_dim = true},
+                  {.key = "end_event", .unit = Unit::count}},
+      .rows = Rows(rows->spans.size(), [rows](std::size_t row, std::size_t column) { return rows->cell(row, column); }),
+      .action = [rows](std::size_t row) { return go_to(rows->trace, rows->spans[row]); }};
   limit_rows(table, input.top, "--top 0 prints all", false);
   document.add(std::move(table));
   return document;
@@ -156,8 +159,9 @@ Result<Document> describe_spans(const AnswerInput& input) {
 constinit const AnswerRow spans_answer{
     .name = "spans",
     .title = "Spans",
-    .help = "Each span of the program's markers (NVTX, annotations, steps): how long it took, the most in use in it, "
-            "and what it left behind",
+    .help =
+        "Each span of the program's markers (NVTX, annotations, steps): how long it took, the most in use in it, "
+        "and what it left behind",
     .flag = "--spans",
     .needs_trace = true,
     .describe = describe_spans,

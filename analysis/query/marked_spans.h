@@ -33,8 +33,8 @@ void for_each_marked_span(const Stream& stream, const Span& span, const Instant&
       while (std::any_of(open.begin(), open.end(), [&](const Open& one) { return one.depth == depth; })) ++depth;
       open.push_back({&mark, depth});
     } else if (mark.phase == mark_phase::ends) {
-      const auto last = std::find_if(open.rbegin(), open.rend(),
-                                     [&](const Open& one) { return one.begin->name == mark.name; });
+      const auto last =
+          std::find_if(open.rbegin(), open.rend(), [&](const Open& one) { return one.begin->name == mark.name; });
       if (last == open.rend()) continue;
       span(*last->begin, &mark, last->depth);
       open.erase(std::next(last).base());

@@ -112,7 +112,8 @@ TEST_F(TimelineHand, the_menu_leads_to_the_table_of_spans_and_a_row_to_its_span)
     hand.ItemClick("//Tables/**/$$0/##row");
     ASSERT_TRUE(wait_until_idle(hand));
     const gui::TimelineMarker longest = state().answers().timeline.value->stretches.front();
-    EXPECT_EQ(longest.position, state().answers().moment.value->moment.positions[0]) << "of equally long ones the first";
+    EXPECT_EQ(longest.position, state().answers().moment.value->moment.positions[0])
+        << "of equally long ones the first";
     const gui::TimelineColumns& whole = *state().answers().timeline.value;
     EXPECT_LE(state().position().span.begin, std::llround(whole.axis_at(longest.begin)));
     EXPECT_GE(state().position().span.end, std::llround(whole.axis_at(longest.end)));

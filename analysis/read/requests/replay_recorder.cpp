@@ -1,6 +1,5 @@
 #include "analysis/read/requests/replay_recorder.h"
 
-
 #include <fmt/format.h>
 
 #include "analysis/trace/reported_figures.h"

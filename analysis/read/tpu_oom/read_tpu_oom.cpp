@@ -1,6 +1,5 @@
 #include "analysis/read/tpu_oom/read_tpu_oom.h"
 
-
 #include "analysis/read/tpu_oom/report_writer.h"
 #include "analysis/trace/trace_writer.h"
 

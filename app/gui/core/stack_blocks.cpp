@@ -160,7 +160,7 @@ class StackBlocks::Walk {
   LargeBlocks large_;
   StackBlocks& made_;
   std::span<const std::uint64_t> positions_;  // One per column, ascending.
-  std::uint64_t next_ = 0;                     // Of the next column.
+  std::uint64_t next_ = 0;                    // Of the next column.
   std::array<std::size_t, shade_count> band_of_{};
   std::vector<Live> live_;  // By rank: a column has room for some hundred blocks that are large enough.
   bool is_changed_ = false;

@@ -49,7 +49,7 @@ class StackCourse::Walk {
     live_[number] = bytes;
   }
   void point(const GroupPoint& point) {
-    const std::int64_t at = point.position == 0    ? 0
+    const std::int64_t at = point.position == 0  ? 0
                             : course_.has_times_ ? point.time_ns - course_.first_time_ns_
                                                  : static_cast<std::int64_t>(point.position);
     const std::uint64_t before = now_.total;

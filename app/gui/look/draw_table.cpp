@@ -343,7 +343,8 @@ void apply_action(const AppState& state, const Action& action, const AnswerPlace
       commands.push(command::set_moment, {*place.trace, action.stream, action.number});
       // With some of what is around it.
       const std::int64_t around = (action.until - action.from) / 8 + 1;
-      return commands.push(command::show_span, {std::max<std::int64_t>(0, action.from - around), action.until + around});
+      return commands.push(command::show_span,
+                           {std::max<std::int64_t>(0, action.from - around), action.until + around});
     }
     case Action::Kind::show_log_line: return commands.push(command::show_log_line, action.number);
     case Action::Kind::copy: return commands.push(command::set_clipboard, action.text);

@@ -14,7 +14,7 @@ __attribute__((format(printf, 2, 3))) void log(LogLevel level, const char* forma
 
 // For the stubs that generate_stubs.py makes. `was_said` is 0 at the first call of that function. Returns `answer`. An
 // error is noted in the report's folder, in the file PID.not_emulated, for the verdict of a run that fails.
-// A line with the name in the report's folder, in the file PID.KIND, for the verdict: `not_emulated`; `estimated`, whose
-// answer is not the real library's.
+// A line with the name in the report's folder, in the file PID.KIND, for the verdict: `not_emulated`; `estimated`,
+// whose answer is not the real library's.
 extern "C" void hbmscope_device_note(const char* name, const char* kind);
 extern "C" int hbmscope_device_stub(const char* name, int* was_said, int answer);

@@ -1,6 +1,5 @@
 #include "app/gui/views/inspector/draw_inspector.h"
 
-
 #include "analysis/model/device_name.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/amounts.h"

@@ -1,6 +1,5 @@
 #include "app/gui/views/summary/draw_summary.h"
 
-
 #include "analysis/answers/dry_run.h"
 #include "analysis/model/device_name.h"
 #include "analysis/query/log_headline.h"
