@@ -31,6 +31,7 @@ Action go_to(const Trace& trace, const MarkedSpan& span) {
   return {.kind = Action::Kind::go_to_span,
           .number = span.begin->event,
           .stream = static_cast<std::uint32_t>(span.stream),
+          .end_number = span.end != nullptr ? span.end->event : stream.end_position(),
           .from = on_axis(span.begin->event, span.begin->time_ns),
           .until = span.end != nullptr ? on_axis(span.end->event, span.end->time_ns)
                                        : on_axis(stream.end_position(), stream.last_time_ns())};
@@ -121,6 +122,8 @@ Result<Document> describe_spans(const AnswerInput& input) {
   if (!spans) return Failure(refusal("it was cancelled", "Ask again."));
   if (spans->empty()) {
     document.add(Absent{"spans_by_name"}).add(Absent{"spans"});
+    if (input.has("--spans"))
+      document.add(Sentence{.text = "The program marked no spans (NVTX, annotations).", .audience = Audience::readers});
     return document;
   }
   document.add(table_of_names(*input.trace, *spans));
@@ -131,7 +134,7 @@ Result<Document> describe_spans(const AnswerInput& input) {
       .key = "spans",
       .title = "Spans",
       .columns = {{.key = "name", .title = "Name"},
-                  {.key = "begin_ns", .title = "Begins", .unit = Unit::time},
+                  {.key = "begin_ns", .title = "Begins", .unit = Unit::fine_time},
                   {.key = "length_ns", .title = "Lasts", .unit = Unit::nanoseconds},
                   {.key = "begin_bytes",
                    .title = "In use before",

@@ -59,7 +59,7 @@ Rows::Rows(std::vector<std::vector<Value>> rows) : count_(rows.size()) {
 
 bool is_number(Unit unit) {
   return unit == Unit::bytes || unit == Unit::count || unit == Unit::amount || unit == Unit::share ||
-         unit == Unit::nanoseconds || unit == Unit::time;
+         unit == Unit::nanoseconds || unit == Unit::time || unit == Unit::fine_time;
 }
 
 std::string text_from_value(const Value& value, Unit unit, std::string_view amount_unit) {
@@ -74,6 +74,7 @@ std::string text_from_value(const Value& value, Unit unit, std::string_view amou
     case Unit::share: return text_from_fraction(real_of(value));
     case Unit::nanoseconds: return text_from_value(integer_of(value), "nanoseconds");
     case Unit::time: return text_from_moment_ns(integer_of(value));
+    case Unit::fine_time: return text_from_moment_ns(integer_of(value), 1000);
     case Unit::address: return number_text_from_value(value, unit);
     default: return text_from_count(integer_of(value));
   }

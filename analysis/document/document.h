@@ -64,8 +64,9 @@ enum class Unit : std::uint8_t {
            // (Table::amount_unit).
   share,   // A part of 1.
   nanoseconds,
-  time,     // Nanoseconds since the first event: "12.500 s".
-  address,  // "0x7f1200000000", in JSON too: it exceeds the range of JSON's numbers.
+  time,       // Nanoseconds since the first event: "12.500 s".
+  fine_time,  // The same to the microsecond: "12.500123 s".
+  address,    // "0x7f1200000000", in JSON too: it exceeds the range of JSON's numbers.
   flag,
 };
 
@@ -88,8 +89,9 @@ struct Action {
   std::string text = {};
   std::uint64_t number = 0;
   CodeSite place = {};
-  bool any_line = false;  // select_code: its function, whatever the line.
-  std::uint32_t stream = 0;
+  bool any_line = false;     // select_code: its function, whatever the line.
+  std::uint32_t stream = 0;  // go_to_span, like the next ones.
+  std::uint64_t end_number = 0;
   std::int64_t from = 0, until = 0;
 };
 

@@ -118,6 +118,10 @@ TEST_F(TimelineHand, the_menu_leads_to_the_table_of_spans_and_a_row_to_its_span)
     EXPECT_LE(state().position().span.begin, std::llround(whole.axis_at(longest.begin)));
     EXPECT_GE(state().position().span.end, std::llround(whole.axis_at(longest.end)));
     EXPECT_LT(state().position().span.length(), whole.whole.length() / 4) << "little of what is around it";
+    ASSERT_TRUE(wait_until(hand, [&] { return state().answers().range.value != nullptr; }));
+    EXPECT_EQ(longest.position, state().answers().range.value->from.positions[0]) << "the span is the range";
+    EXPECT_EQ(longest.end_position, state().answers().range.value->to.positions[0]);
+    EXPECT_EQ(gui::ViewKind::tables, state().position().view) << "the table stays in front";
     take_picture_now(hand, "table_of_spans");
   });
 }

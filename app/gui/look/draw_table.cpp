@@ -127,6 +127,14 @@ void apply_sorting(const Table& table, TableState& rows) {
   sort_rows(table, rows);
 }
 
+TimeRange range_of(const Action& action, const Trace& trace) {
+  const auto at = [&](std::int64_t axis) {
+    return trace.streams[action.stream].has_times() ? std::optional(axis) : std::nullopt;
+  };
+  return {{trace, action.stream, action.number, at(action.from)},
+          {trace, action.stream, action.end_number, at(action.until)}};
+}
+
 bool is_selected_by_default(const AppState& state, const Action& action) {
   switch (action.kind) {
     case Action::Kind::select_code: {
@@ -136,6 +144,10 @@ bool is_selected_by_default(const AppState& state, const Action& action) {
     }
     case Action::Kind::filter: return state.position().request.where.find(action.text) != std::string::npos;
     case Action::Kind::select_block: return state.position().address == action.number;
+    case Action::Kind::go_to_span:
+      return state.source() != nullptr && state.source()->trace != nullptr &&
+             action.stream < state.source()->trace->streams.size() &&
+             state.position().range == range_of(action, *state.source()->trace);
     default: return false;
   }
 }
@@ -340,7 +352,10 @@ void apply_action(const AppState& state, const Action& action, const AnswerPlace
     case Action::Kind::go_to_event: return go_to(action.number);
     case Action::Kind::go_to_span: {
       if (!place.trace) return;
-      commands.push(command::set_moment, {*place.trace, action.stream, action.number});
+      const TimeRange range = range_of(action, *place.trace);
+      commands.push(command::set_moment, range.from);
+      commands.push(command::set_range, range);
+      commands.push(command::set_view, state.position().view);  // Range, which appears, would be in front of the table.
       // With some of what is around it.
       const std::int64_t around = (action.until - action.from) / 8 + 1;
       return commands.push(command::show_span,

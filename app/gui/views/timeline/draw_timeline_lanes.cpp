@@ -246,7 +246,8 @@ void draw_markers(ImDrawList& draw, const Look& look, const TimelinePicture& pic
   }
 }
 
-// Through the rows of devices, which have no lane of markers: where outermost spans begin, and instants.
+// Through the row of the shown device, as rows of devices have no lane of markers: where outermost spans begin, and
+// instants.
 void draw_marker_lines(ImDrawList& draw, const Look& look, const TimelinePicture& picture) {
   std::vector<float> lines;
   for (const TimelineMarker& one : picture.source.instants) lines.push_back(picture.x_of(one.begin));
@@ -257,7 +258,7 @@ void draw_marker_lines(ImDrawList& draw, const Look& look, const TimelinePicture
   for (const float exact : lines) {
     const float x = std::floor(exact) + 0.5F;
     if (x < picture.left || x > picture.right() || x - last < look.px(8)) continue;
-    draw.AddLine({x, picture.top}, {x, picture.bottom}, look.role(Role::text, 0.16F));
+    draw.AddLine({x, picture.memory.from.y}, {x, picture.memory.to.y}, look.role(Role::text, 0.16F));
     last = x;
   }
 }

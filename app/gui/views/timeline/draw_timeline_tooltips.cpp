@@ -27,6 +27,11 @@ std::string share_text(const ShareBand& band) {
   return least == most ? most : least + " to " + most;
 }
 
+std::int64_t pixel_ns(const TimelineFrame& frame) {
+  return std::min<std::int64_t>(1'000'000,
+                                std::llround((frame.picture.end - frame.picture.begin) / frame.picture.width));
+}
+
 // The band under the pointer.
 void draw_band_words(const TimelineFrame& frame, int pixel, const std::optional<DeviceRow>& row) {
   const float y = ImGui::GetIO().MousePos.y;
@@ -58,6 +63,7 @@ void draw_step_words(const TimelineFrame& frame, float x) {
   const auto growth = step ? frame.steps->growth_of(*step) : std::nullopt;
   if (!growth) return;
   const TimelineSpan span = frame.steps->span_of(*step);
+  if (axis < static_cast<double>(span.begin)) return;  // It begins later, though no event lies in between.
   text(std::string(frame.steps->steps[*step].name) + ", " + length_text(frame.whole.has_times, span) +
        " long: " + delta_text_from_bytes(*growth) + " at its end");
 }
@@ -146,7 +152,7 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
     dim_text(exact_text_from_bytes(static_cast<std::int64_t>(column.in_use.most)));
   if (has_heap && !frame.picture.devices.empty()) text(name_of_device(frame.state, frame.whole.heap));
   const auto target = find_snap_target(frame.picture, frame.look, x);
-  if (target) text("near " + target->words);
+  if (target && is_of_shown) text("near " + target->words);
   draw_band_words(frame, pixel, other);
   if (!is_of_shown) {
     if (other) dim_text("click to show this device, drag to select");
@@ -173,7 +179,7 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
   if (range != nullptr) {
     const auto axis_at = [&](double share) { return std::llround(frame.picture.source.axis_at(share)); };
     const TimelineSpan span{axis_at(range->begin), axis_at(range->end)};
-    const std::string from = frame.whole.has_times ? ", from " + text_from_moment_ns(span.begin) : "";
+    const std::string from = frame.whole.has_times ? ", from " + text_from_moment_ns(span.begin, pixel_ns(frame)) : "";
     text(range->name + from + ", " + length_text(frame.whole.has_times, span) + " long");
     if (has_heap && std::isfinite(range->end)) {
       const Stream& stream = frame.state.source()->trace->streams[frame.whole.heap.stream];
