@@ -4,6 +4,7 @@
 #include "app/gui/core/answers.h"
 #include "app/gui/core/span_text.h"
 #include "app/gui/views/timeline/draw_timeline_marks.h"
+#include "app/gui/views/timeline/draw_timeline_stack.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
 #include "tests/sizes.h"
@@ -123,6 +124,17 @@ TEST_F(TimelineHand, the_menu_leads_to_the_table_of_spans_and_a_row_to_its_span)
     EXPECT_EQ(longest.end_position, state().answers().range.value->to.positions[0]);
     EXPECT_EQ(gui::ViewKind::tables, state().position().view) << "the table stays in front";
     take_picture_now(hand, "table_of_spans");
+  });
+}
+
+TEST_F(TimelineHand, a_span_without_length_has_no_bands) {
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {write_steps()});
+    const auto& course = state().answers().stack.value;
+    ASSERT_TRUE(course);
+    gui::StackedBands bands;
+    EXPECT_TRUE(bands.update(course, {5'000, 9'000}, 100));
+    EXPECT_FALSE(bands.update(course, {5'000, 5'000}, 100));
   });
 }
 

@@ -7,7 +7,7 @@
 namespace hbmscope::gui {
 
 bool StackedBands::update(std::shared_ptr<const StackCourse> course, TimelineSpan seen, int width) {
-  if (course == nullptr) return false;
+  if (course == nullptr || seen.empty()) return false;  // All events of a trace may have one time.
   if (course == course_ && seen == seen_ && pixels_.size() == static_cast<std::size_t>(width)) return true;
   course_ = std::move(course);
   seen_ = seen;
