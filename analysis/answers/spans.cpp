@@ -162,9 +162,7 @@ Result<Document> describe_spans(const AnswerInput& input) {
 constinit const AnswerRow spans_answer{
     .name = "spans",
     .title = "Spans",
-    .help =
-        "Each span of the program's markers (NVTX, annotations, steps): how long it took, the most in use in it, "
-        "and what it left behind",
+    .help = "The program's spans (NVTX, annotations): time, most in use, what each left behind",
     .flag = "--spans",
     .needs_trace = true,
     .describe = describe_spans,
