@@ -18,7 +18,7 @@ constexpr std::string_view left_meaning =
 constexpr std::string_view most_meaning = "The most that was in use from its beginning to its end.";
 
 // Unknown for a stream without heaps.
-std::optional<std::int64_t> left_bytes(const MarkedSpan& span) {
+std::optional<std::int64_t> left_by(const MarkedSpan& span) {
   if (span.heap.empty() || span.end == nullptr) return std::nullopt;
   return clamped_difference(signed_from(span.end_bytes), signed_from(span.begin_bytes));
 }
@@ -52,7 +52,7 @@ struct NameSums {
       sum_ns = clamped_sum(sum_ns.value_or(0), *ns);
       longest_ns = std::max(longest_ns.value_or(0), *ns);
     }
-    if (const auto left = ::hbmscope::left_bytes(span)) left_bytes = clamped_sum(left_bytes.value_or(0), *left);
+    if (const auto left = left_by(span)) left_bytes = clamped_sum(left_bytes.value_or(0), *left);
   }
 };
 
@@ -108,7 +108,7 @@ struct SpanRows {
       case 2: return value_of(span.length_ns(stream));
       case 3: return span.heap.empty() ? Value() : Value(span.begin_bytes);
       case 4: return span.heap.empty() ? Value() : Value(span.most_bytes);
-      case 5: return value_of(left_bytes(span));
+      case 5: return value_of(left_by(span));
       case 6: return span.heap.empty() ? Value() : value_of(devices[span.stream][span.heap.heap]);
       case 7: return span.begin->event;
       default: return span.end == nullptr ? Value() : Value(span.end->event);

@@ -77,8 +77,8 @@ struct Action {
   enum class Kind : std::uint8_t {
     none,
     go_to_event,    // `number`: the position in the stream of the answer.
-    go_to_span,     // The same in `stream`, and `from` to `until` on its axis: ns since its start, or without times
-                    // events.
+    go_to_span,     // `number` to `end_number` in `stream`, `from` to `until` on its axis: in ns since its start, or
+                    // without times in events.
     show_log_line,  // `number`: from 1.
     select_code,    // `place`.
     select_block,   // `number`: its address at the time of the answer; `place`: the code that allocated it.

@@ -44,7 +44,7 @@ def is_same(a, b):
     return a.data_ptr() == b.data_ptr() and a.shape == b.shape and a.stride() == b.stride() and a.dtype == b.dtype
 
 
-def _compared_with_bounds(name, first, other, result):
+def _compared_with_bounds(name, other, result):
     """Floats that nothing has computed lie between the bounds that programs write down: -1e9, finfo.min."""
     if not isinstance(other, torch.Tensor):
         bounds = torch.full((), float(other), dtype=torch.float64)
@@ -75,7 +75,7 @@ def guess(name, op, args, kwargs, result):
         if name in ("eq", "ne") and first.is_floating_point():
             return torch.full(result.shape, name == "ne"), ASSUMED
         if name in ("lt", "le", "gt", "ge") and first.is_floating_point() and isinstance(other, (torch.Tensor, int, float)):
-            values = _compared_with_bounds(name, first, other, result)
+            values = _compared_with_bounds(name, other, result)
             if values is not None:
                 return values, ASSUMED
         if result.dim() == 0 and name in ("lt", "le", "gt", "ge") and isinstance(other, (int, float)):
