@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <map>
+#include <tuple>
 
 #include "analysis/trace/mark_phase.h"
 #include "analysis/units/contains.h"
@@ -59,24 +61,35 @@ Steps outermost_steps(const Stream& stream) {
   return outermost == nullptr ? Steps() : *outermost;
 }
 
-std::vector<NamedMarker> find_markers(const Trace& trace, std::string_view part, std::size_t most) {
+std::vector<NamedMarker> find_markers(const Trace& trace, std::string_view part, std::size_t most,
+                                      std::span<const std::uint64_t> positions, std::size_t shown_stream) {
   std::vector<NamedMarker> found;
   if (part.empty()) return found;
+  constexpr std::size_t unseen = SIZE_MAX, other = SIZE_MAX - 1;
   for (std::size_t i = 0; i < trace.streams.size(); ++i) {
     const Stream& stream = trace.streams[i];
-    std::vector<bool> seen;
+    const std::uint64_t shown = i < positions.size() ? positions[i] : 0;
+    std::vector<std::size_t> known;  // By name: its place in `found`.
     for (std::size_t index = 0; index < stream.marks().size(); ++index) {
       const Mark& mark = stream.marks()[index];
-      if (mark.phase == mark_phase::ends || (mark.name < seen.size() && seen[mark.name])) continue;
-      const std::string_view name = stream.definitions().text(mark.name);
-      if (name.empty()) continue;
-      seen.resize(std::max<std::size_t>(seen.size(), mark.name + std::size_t{1}));
-      seen[mark.name] = true;
-      if (contains_ignoring_case(name, part)) found.push_back({i, index, name});
+      if (mark.phase == mark_phase::ends) continue;
+      if (mark.name >= known.size()) known.resize(mark.name + std::size_t{1}, unseen);
+      std::size_t& place = known[mark.name];
+      if (place == unseen) {
+        const std::string_view name = stream.definitions().text(mark.name);
+        place = !name.empty() && contains_ignoring_case(name, part) ? found.size() : other;
+        if (place != other) found.push_back({i, index, name});
+      } else if (place != other) {
+        NamedMarker& named = found[place];
+        ++named.count;
+        if (mark.event <= shown || stream.marks()[named.index].event > shown) continue;
+        named.index = index;
+        named.number = named.count;
+      }
     }
   }
-  std::stable_sort(found.begin(), found.end(), [](const NamedMarker& a, const NamedMarker& b) {
-    return a.name.size() < b.name.size();  // The closest one first.
+  std::stable_sort(found.begin(), found.end(), [&](const NamedMarker& a, const NamedMarker& b) {
+    return std::tuple(a.name.size(), a.stream != shown_stream) < std::tuple(b.name.size(), b.stream != shown_stream);
   });
   found.resize(std::min(found.size(), most));
   return found;

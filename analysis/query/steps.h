@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,12 +36,16 @@ const Steps* find_outermost(const std::vector<Steps>& all, std::size_t least);
 // The steps that a window shows: the outermost ones of the stream, at least two.
 Steps outermost_steps(const Stream& stream);
 
-// Markers whose names contain the text, ignoring case; of each name the first one, the shortest names first.
+// Markers whose names contain the text, ignoring case: of each name and stream the first one after the shown time, or
+// the first one of all if none follows. The shortest names come first, of equal ones that of the shown stream.
 struct NamedMarker {
   std::size_t stream = 0, index = 0;  // marks()[index] of that stream.
   std::string_view name;              // From the stream's definitions.
+  std::size_t number = 1, count = 1;  // It is the third of twelve with that name in its stream.
 };
-std::vector<NamedMarker> find_markers(const Trace& trace, std::string_view part, std::size_t most);
+// `positions`: the shown time, by stream; empty: the start.
+std::vector<NamedMarker> find_markers(const Trace& trace, std::string_view part, std::size_t most,
+                                      std::span<const std::uint64_t> positions, std::size_t shown_stream);
 
 // Bytes in use of the heap when each of these steps began.
 std::vector<std::int64_t> in_use_at(const Stream& stream, std::uint32_t heap, const std::vector<Step>& steps);

@@ -1,6 +1,7 @@
 // The timeline of all devices: rows on one scale.
 #include <tuple>
 
+#include <GLFW/glfw3.h>
 #include <imgui_internal.h>
 
 #include "app/gui/core/answers.h"
@@ -75,10 +76,11 @@ TEST_F(TimelineDevices, devices_that_do_not_fit_scroll_and_keep_their_height) {
     gui::PictureOptions options;
     options.devices = 7;
     options.device = 2;
+    const float row = ImGui::GetTextLineHeight(), height = 3.5F * (row + look.px(3));
     using Numbers = std::vector<std::size_t>;
     const auto made = [&](std::size_t first) {
       options.first_device = first;
-      return gui::make_picture(*state().answers().timeline.value, nullptr, options, {0, 0}, {400, look.px(110)}, look);
+      return gui::make_picture(*state().answers().timeline.value, nullptr, options, {0, 0}, {400, height}, look);
     };
     for (const auto& [first, others, is_shown_above] : {std::tuple{0, Numbers{0, 1}, false},
                                                         {2, Numbers{3, 4}, true},
@@ -89,7 +91,7 @@ TEST_F(TimelineDevices, devices_that_do_not_fit_scroll_and_keep_their_height) {
       EXPECT_EQ(5U, picture.devices_left_out);
       EXPECT_EQ(std::min<std::size_t>(5, static_cast<std::size_t>(first)), picture.first_device);
       EXPECT_EQ(is_shown_above, picture.memory.from.y < picture.devices.front().from.y);
-      EXPECT_GE(picture.memory.height(), look.px(gui::device_row_least));
+      EXPECT_GE(picture.memory.height(), row);
       EXPECT_EQ("", gui::words_not_drawn(picture, true));
     }
   });
@@ -116,6 +118,22 @@ TEST_F(TimelineDevices, a_click_on_a_row_or_its_name_shows_that_device) {
     hand.ItemClick("//Timeline/**/device 0.2");
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_EQ((HeapKey{0, 2}), state().answers().timeline.value->heap);
+  });
+}
+
+TEST_F(TimelineDevices, eight_rows_fit_a_low_window_and_come_forward) {
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {write_devices(8)});
+    glfwSetWindowSize(static_cast<GLFWwindow*>(ImGui::GetMainViewport()->PlatformHandle), 1280, 720);
+    hand.Yield(8);
+    commands().push(gui::CommandId::show_heap_map);
+    hand.Yield(5);
+    ASSERT_FALSE(hand.ItemExists("//Timeline/**/columns")) << "the timeline is a tab behind the heap map";
+    show_all(hand);
+    for (int heap = 1; heap <= 8; ++heap)
+      EXPECT_TRUE(heap == 1 || hand.ItemExists(("//Timeline/**/device 0." + std::to_string(heap)).c_str())) << heap;
+    EXPECT_FALSE(hand.ItemExists("//Timeline/**/rows")) << "no row is out of sight";
+    take_picture_now(hand, "timeline_eight_devices_low");
   });
 }
 

@@ -24,17 +24,18 @@ using gui::ViewKind;
 class TimelineView : public GuiTest {
  protected:
   // 100 steps, each of which leaves 1 MiB of "leak"; then a request of 500 MiB fails.
-  std::string write_trace() {
+  std::string write_trace(const std::string& name = "leak.hbm", std::uint64_t earlier = 0) {
     SmallTrace trace;
     trace.region(0, 300 * mib);
+    for (std::uint64_t i = 0; i < earlier; ++i) trace.alloc((150 + i) * mib, mib, "load");
     for (std::uint64_t i = 0; i < 100; ++i) {
       trace.alloc(i * mib, mib, "leak");
       trace.alloc(200 * mib, 50 * mib, "step");
       trace.free(200 * mib);
     }
     trace.run_out_of_memory(500 * mib);
-    trace.write(path("leak.hbm"));
-    return path("leak.hbm");
+    trace.write(path(name));
+    return path(name);
   }
   ImRect box(ImGuiTestContext& hand, const char* item) const {
     const ImGuiTestItemInfo info = hand.ItemInfo(item);
@@ -205,6 +206,29 @@ TEST_F(TimelineView, survivors_of_a_range_are_shown_by_a_button_in_blocks_and_he
     EXPECT_EQ(blocks->list.rows.size(), blocks->hits[0].ranges.size());
   });
   take_picture("survivors");
+}
+
+// Each process numbers its own events.
+TEST_F(TimelineView, survivors_of_one_of_two_ranks_are_those_of_its_own_events) {
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {write_trace("rank_0.hbm"), write_trace("rank_1.hbm", 40)});
+    commands().push(gui::CommandId::join_files);
+    ASSERT_TRUE(wait_until_idle(hand));
+    ASSERT_EQ(2U, state().source()->trace->streams.size());
+    commands().push(gui::command::choose_heap, HeapKey{1, 1});
+    ASSERT_TRUE(wait_until_idle(hand));
+    drag_over_a_third(hand);
+    ASSERT_TRUE(wait_until_idle(hand));
+    ASSERT_TRUE(wait_until(hand, [&] { return state().answers().range.value != nullptr; }));
+    const auto range = state().answers().range.value;
+    ASSERT_GT(range->summary.total.survived.count, 20U);
+    hand.ItemClick("//Range/Show survivors");
+    ASSERT_TRUE(wait_until_idle(hand));
+    const auto blocks = state().answers().blocks.value;
+    ASSERT_NE(nullptr, blocks);
+    EXPECT_EQ(range->summary.total.survived.count, blocks->list.rows.size());
+    for (const std::uint32_t row : blocks->list.rows) EXPECT_EQ(1U, blocks->facts(row).stream);
+  });
 }
 
 TEST_F(TimelineView, lanes_leave_the_plot_its_height_until_they_are_unfolded) {

@@ -88,6 +88,26 @@ TEST_F(StepsInWindow, a_length_is_a_time_and_the_steps_that_begin_in_it) {
   EXPECT_EQ("1 event", length_text(false, {7, 8}));
 }
 
+TEST_F(StepsInWindow, a_marker_is_found_by_its_name_as_the_next_of_many) {
+  const Trace& trace = *steps().trace;
+  const auto found_after = [&](std::uint64_t position) {
+    const std::vector<std::uint64_t> positions{position};
+    const auto found = find_markers(trace, "INNER", 5, positions, 0);
+    EXPECT_EQ(1U, found.size());
+    return found.empty() ? NamedMarker() : found[0];
+  };
+  const auto first = found_after(0);
+  EXPECT_EQ("inner step", first.name);
+  EXPECT_EQ(5U, first.count);
+  EXPECT_EQ(1U, first.number);
+  const auto event_of = [&](const NamedMarker& marker) { return trace.streams[0].marks()[marker.index].event; };
+  EXPECT_EQ(2U, found_after(event_of(first)).number);
+  const auto last = found_after(steps().steps[4].event);
+  EXPECT_EQ(5U, last.number);
+  EXPECT_EQ(1U, found_after(event_of(last)).number) << "from the beginning again";
+  EXPECT_EQ(5U, find_markers(trace, "train", 9, {}, 0).size());
+}
+
 TEST_F(StepsInWindow, keys_go_from_step_to_step) {
   give(Command(command::set_moment, "start"));
   EXPECT_EQ("none", current());

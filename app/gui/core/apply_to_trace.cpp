@@ -6,6 +6,7 @@
 #include "app/gui/core/apply_commands.h"
 #include "app/gui/core/looking.h"
 #include "app/gui/core/playing.h"
+#include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -221,6 +222,9 @@ void choose_heap_named(AppParts& parts, const std::string& name) { show_heap_nam
 void toggle_all_devices(AppParts& parts) {
   bool& is_all = parts.state.context().position.all_devices;
   is_all = !is_all;
+  // Of the pictures, only the timeline shows all devices; a low window has room for one picture.
+  if (is_all && row_of(parts.state.position().view).in_trace == DockPlace::centre)
+    show_view(parts.state, ViewKind::timeline);
 }
 void set_coloring(AppParts& parts, const HeapColoring& coloring) {
   parts.state.context().position.coloring = coloring;

@@ -99,7 +99,10 @@ class StackBlocks::Walk {
     is_changed_ = true;
     const auto found = std::find_if(live_.begin(), live_.end(), [&](const Live& one) { return one.number == number; });
     if (bytes == 0) {
-      if (found != live_.end()) live_.erase(found);
+      if (found != live_.end()) {
+        if (found->block) ended_.push_back(*found->block);
+        live_.erase(found);
+      }
       large_.forget(number);
       return;
     }
@@ -116,6 +119,9 @@ class StackBlocks::Walk {
                  added);
   }
   void point(const GroupPoint& point) {
+    for (const std::uint32_t block : ended_)
+      made_.ends_[block] = End{point.position - std::min<std::uint64_t>(1, point.position), point.time_ns};
+    ended_.clear();
     if (point.position < next_) return;
     std::vector<Column>& columns = made_.columns_;
     while (columns.size() < positions_.size() && positions_[columns.size()] < point.position) columns.push_back(shown_);
@@ -141,6 +147,7 @@ class StackBlocks::Walk {
       if (!one.block) {
         one.block = static_cast<std::uint32_t>(made_.blocks_.size());
         made_.blocks_.push_back(large_.block(one.number));
+        made_.ends_.emplace_back();
       }
       made_.placed_.push_back({*one.block, one.shade, one.is_lit, 0});
     }
@@ -162,7 +169,8 @@ class StackBlocks::Walk {
   std::span<const std::uint64_t> positions_;  // One per column, ascending.
   std::uint64_t next_ = 0;                    // Of the next column.
   std::array<std::size_t, shade_count> band_of_{};
-  std::vector<Live> live_;  // By rank: a column has room for some hundred blocks that are large enough.
+  std::vector<Live> live_;            // By rank: a column has room for some hundred blocks that are large enough.
+  std::vector<std::uint32_t> ended_;  // Indices into blocks_: freed by the event whose point comes next.
   bool is_changed_ = false;
   Column shown_;
 };
@@ -179,8 +187,8 @@ std::optional<StackBlocks> StackBlocks::compute(const Trace& trace, StackBlocksQ
 }
 
 std::size_t StackBlocks::memory_bytes() const {
-  return sizeof(*this) + blocks_.size() * sizeof(LiveBlock) + placed_.size() * sizeof(PlacedBlock) +
-         columns_.size() * sizeof(Column);
+  return sizeof(*this) + blocks_.size() * (sizeof(LiveBlock) + sizeof(std::optional<End>)) +
+         placed_.size() * sizeof(PlacedBlock) + columns_.size() * sizeof(Column);
 }
 
 }  // namespace hbmscope::gui

@@ -40,6 +40,13 @@ class StackBlocks {
 
   const StackBlocksQuery& query() const { return query_; }
   const std::vector<LiveBlock>& blocks() const { return blocks_; }
+  // When a block of blocks() was freed. Nothing if it lives longer than the span.
+  struct End {
+    std::uint64_t event = 0;
+    std::int64_t time_ns = 0;
+    friend bool operator==(const End&, const End&) = default;
+  };
+  const std::optional<End>& end_of(std::uint32_t block) const { return ends_[block]; }
   std::span<const PlacedBlock> at(std::size_t column) const {
     return std::span(placed_).subspan(columns_[column].first, columns_[column].count);
   }
@@ -56,6 +63,7 @@ class StackBlocks {
 
   StackBlocksQuery query_;
   std::vector<LiveBlock> blocks_;
+  std::vector<std::optional<End>> ends_;  // As blocks_.
   std::vector<PlacedBlock> placed_;
   std::vector<Column> columns_;
 };

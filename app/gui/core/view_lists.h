@@ -11,8 +11,8 @@ namespace hbmscope::gui {
 // X(name), in the order of the tabs.
 #define HBMSCOPE_VIEWS(X) \
   X(heap_map)             \
-  X(address_time)         \
   X(timeline)             \
+  X(address_time)         \
   X(tpu)                  \
   X(failure)              \
   X(what_if)              \

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <imgui.h>
+#include <imgui_internal.h>  // The scroll of the window around a table.
 
 #include "analysis/document/text.h"
 #include "analysis/units/contains.h"
@@ -389,6 +390,21 @@ bool renew_rows(const Table& table, const std::shared_ptr<const void>& of, const
   return true;
 }
 
+namespace {
+
+// The wheel over a table that has reached its first or last row moves what the table is in, as in a page.
+void pass_wheel_on() {
+  const ImGuiWindow& rows = *ImGui::GetCurrentWindowRead();
+  const float wheel = ImGui::GetIO().MouseWheel;
+  const bool is_at_end = wheel > 0 ? rows.Scroll.y <= 0 : rows.Scroll.y >= rows.ScrollMax.y;
+  if (wheel == 0 || !is_at_end || rows.ParentWindow == nullptr || !ImGui::IsWindowHovered()) return;
+  ImGuiWindow& around = *rows.ParentWindow;
+  ImGui::SetScrollY(&around,
+                    around.Scroll.y - wheel * std::min(5 * ImGui::GetFontSize(), around.InnerRect.GetHeight() * 0.67F));
+}
+
+}  // namespace
+
 void draw_table(const AppState& state, const Look& look, const Table& table, const std::shared_ptr<const void>& of,
                 TableState& rows, const TableRequest& request, CommandQueue& commands) {
   renew_rows(table, of, request.find, rows);
@@ -403,6 +419,7 @@ void draw_table(const AppState& state, const Look& look, const Table& table, con
       request.fills_view ? size_of_last_table(look) : ImVec2{0, scrolls ? look.px(row_px) * (rows_max + 1) : 0};
   if (!ImGui::BeginTable(request.id, drawer.columns(), flags, size)) return;
   drawer.draw();
+  if (scrolls) pass_wheel_on();
   ImGui::EndTable();
 }
 

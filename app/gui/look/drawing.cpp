@@ -31,6 +31,10 @@ Box line_box() {
 
 }  // namespace
 
+bool is_low_window() {
+  return ImGui::GetMainViewport()->Size.y < ImGui::GetTextLineHeight() * 62;
+}
+
 void text(std::string_view words) {
   ImGui::TextUnformatted(begin_of(words), end_of(words));
 }

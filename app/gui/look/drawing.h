@@ -12,6 +12,11 @@
 
 namespace hbmscope::gui {
 
+// With large text or in a low window there is room for two rows of views instead of three, for one view in the upper
+// row, and for cards of one line. The height of the window decides, and not that of the docks, which changes with the
+// lines above them.
+bool is_low_window();
+
 void text(std::string_view words);
 void dim_text(std::string_view words);
 void bold_text(std::string_view words);

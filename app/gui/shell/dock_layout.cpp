@@ -8,6 +8,7 @@
 #include <imgui_internal.h>  // The dock builder has no public API yet.
 
 #include "app/gui/core/source_facts.h"
+#include "app/gui/look/drawing.h"
 
 namespace hbmscope::gui {
 bool bring_to_front(ViewKind kind) {
@@ -40,12 +41,6 @@ ImGuiID begin_layout(ImGuiID space, ImVec2 size) {
   return rest;
 }
 
-// With large text or in a low window there is room for two rows of views instead of three, and for one view in the
-// upper row. The height of the window decides, and not that of the docks, which changes with the lines above them.
-bool is_low_window() {
-  return ImGui::GetMainViewport()->Size.y < ImGui::GetTextLineHeight() * 62;
-}
-
 void build_for_profile(ImGuiID space, ImVec2 size, bool is_low) {
   ImGuiID rest = begin_layout(space, size);
   const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.46F, nullptr, &rest);
@@ -62,7 +57,7 @@ void build_for_profile(ImGuiID space, ImVec2 size, bool is_low) {
 // its plot has 300 px. In a low window the two are tabs of one place.
 void build_for_trace(ImGuiID space, ImVec2 size, bool is_low) {
   ImGuiID rest = begin_layout(space, size);
-  const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, is_low ? 0.44F : 0.24F, nullptr, &rest);
+  const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, is_low ? 0.4F : 0.24F, nullptr, &rest);
   const ImGuiID middle = is_low ? rest : ImGui::DockBuilderSplitNode(rest, ImGuiDir_Up, 0.68F, nullptr, &rest);
   for (const ViewRow& row : view_table())
     dock(row, row.in_trace == DockPlace::centre ? rest : row.in_trace == DockPlace::middle ? middle : bottom);
@@ -202,6 +197,10 @@ void come_forward_once_a_file(const AppState& state, const ViewRow& row, bool ex
 }  // namespace
 
 void bring_new_views_forward(const AppState& state, ViewStates& views) {
+  // Of the pictures, only the timeline shows all devices.
+  const bool shows_all = state.position().all_devices;
+  if (shows_all && !views.shows_all_devices) bring_to_front(ViewKind::timeline);
+  views.shows_all_devices = shows_all;
   for (const ViewRow& row : view_table()) {
     const bool exists = view_exists(state, row.kind);
     if (row.comes_forward == ComesForward::when_it_appears) come_forward_when_it_appears(row, exists, views);

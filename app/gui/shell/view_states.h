@@ -51,6 +51,7 @@ struct ViewStates {
   std::bitset<view_count> views_there;                    // By kind: views that existed in the previous frame.
   std::bitset<view_count> came_forward;                   // Views that came to the front when they appeared.
   std::set<std::pair<SourceId, ViewKind>> came_for_file;  // Views that came to the front once for the file.
+  bool shows_all_devices = false;                         // In the previous frame.
   int reorder = 0;              // Frames until tabs are put in order, since a new tab appears at the end.
   int settling = 0;             // Frames until a focus change counts as the user's.
   int frames_since_input = 0;   // Since a key or a mouse button was pressed.

@@ -336,7 +336,8 @@ void draw_address_time(const AppState& state, AddressTimeState& view, CommandQue
   zoom_with_keys(frame);
   if (view.zoom_seen != state.window.zoom_serial) {  // The key 0 shows everything.
     view.zoom_seen = state.window.zoom_serial;
-    if (state.is_in_front(ViewKind::address_time)) frame.show_all();
+    const bool has_pointer = ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows);
+    if (has_pointer || state.is_in_front(ViewKind::address_time)) frame.show_all();
   }
   ImGui::EndChild();
   if (take_copy(state, ViewKind::address_time, view.copy_seen))

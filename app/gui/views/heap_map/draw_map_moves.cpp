@@ -182,7 +182,8 @@ void zoom_with_pointer(HeapMapState& map, ImVec2 origin) {
 void zoom_with_keys(const AppState& state, HeapMapState& map) {
   if (map.zoom_seen != state.window.zoom_serial) {  // The key 0 shows everything.
     map.zoom_seen = state.window.zoom_serial;
-    if (state.is_in_front(ViewKind::heap_map)) map.is_fit = true;
+    const bool has_pointer = ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows);
+    if (has_pointer || state.is_in_front(ViewKind::heap_map)) map.is_fit = true;
   }
   if (!takes_letters()) return;
   if (ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) && ImGui::IsKeyPressed(ImGuiKey_Home)) map.is_fit = true;

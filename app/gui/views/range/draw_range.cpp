@@ -5,9 +5,11 @@
 #include <tuple>
 #include <vector>
 
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include "analysis/answers/range.h"
+#include "analysis/query/where.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/core/trace_tables.h"
@@ -44,11 +46,14 @@ void draw_sum(const char* what, const BlockSum& sum, const char* words, bool is_
 }
 
 // Goes to the end of the range and filters by the blocks that were allocated in it. Those that are live there are the
-// survivors.
+// survivors. Each stream numbers its own events, so among several the filter names the heap.
 void show_survivors(const RangeAnswer& answer, CommandQueue& commands) {
+  const HeapRow* const heap = answer.shown ? &answer.summary.heaps_after[*answer.shown] : nullptr;
+  const std::size_t stream = heap != nullptr ? heap->stream : 0;
   commands.push(command::set_moment, answer.range.to);
-  commands.push(command::set_filter, "event>=" + std::to_string(answer.from.positions[0]) + " event<" +
-                                         std::to_string(answer.to.positions[0]));
+  std::string filter = fmt::format("event>={} event<{}", answer.from.positions[stream], answer.to.positions[stream]);
+  if (answer.trace->streams.size() > 1 && heap != nullptr) filter += " heap=" + where_quote(heap->name);
+  commands.push(command::set_filter, filter);
   commands.push(CommandId::show_blocks);
 }
 
@@ -57,13 +62,13 @@ void draw_survivors_button(const RangeAnswer& answer, CommandQueue& commands) {
   if (summary.total.survived.count == 0) return;
   const char* const label = "Show survivors";
   flow(button_width(label), ImGui::GetFontSize());
-  const bool is_one_stream = answer.trace->streams.size() == 1;
-  ImGui::BeginDisabled(!is_one_stream);
+  const bool is_of_one = answer.trace->streams.size() == 1 || (!answer.is_of_all && answer.shown);
+  ImGui::BeginDisabled(!is_of_one);
   if (ImGui::SmallButton(label)) show_survivors(answer, commands);
   ImGui::EndDisabled();
-  tooltip(is_one_stream
+  tooltip(is_of_one
               ? "Goes to the end of the range and keeps only blocks allocated in it, in the heap map and in Blocks"
-              : "Each stream of this trace counts its own events, so a filter can't select them.");
+              : "Each process numbers its own events, so one filter can't select those of several. Choose a device.");
 }
 
 // Of the shown heap's layer, as the driver's memory holds what the pools hold: the one with the most in use at a time.

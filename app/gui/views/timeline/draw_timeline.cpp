@@ -39,9 +39,7 @@ std::optional<TimelineOverlay> shown_overlay(const AppState& state) {
 // it is left out, since the head of each side also shows it.
 void draw_moment(const AppState& state, const TraceMoment& moment, const TimelineColumns& whole) {
   const HeapKey heap = whole.heap;
-  const TimelineSpan seen = state.position().span.empty() ? whole.whole : state.position().span;
-  const auto pixels = static_cast<std::int64_t>(std::max<std::size_t>(1, state.context().timeline_width));
-  const std::string words = phrase_of(moment, heap, std::min<std::int64_t>(1'000'000, seen.length() / pixels));
+  const std::string words = phrase_of(moment, heap, std::min<std::int64_t>(1'000'000, pixel_length(state, whole)));
   const float behind = button_width("Copy") + 2 * ImGui::GetFontSize();
   const float least = 5 * ImGui::GetFontSize();
   const float needed = std::min(ImGui::CalcTextSize(words.c_str()).x, least) + behind;
@@ -328,7 +326,7 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
     room.y -= caption_line;
   }
   const bool has_strip = room.y > look.px(130);
-  const float strip = has_strip ? look.px(room.y > look.px(220) ? 24 : 16) : 0;
+  const float strip = has_strip ? look.px(room.y > look.px(280) ? 24 : 16) : 0;
   const ImVec2 from{std::floor(corner.x + gutter), std::floor(corner.y + scrubber + (has_labels ? labels : 0))};
   const ImVec2 to{std::floor(corner.x + room.x - look.px(6)),
                   std::floor(corner.y + room.y - axis - strip - (has_strip ? look.px(3) : 0))};

@@ -323,7 +323,8 @@ void handle_keys(const TimelineFrame& frame, bool has_pointer) {
     frame.view.zoom_seen = frame.state.window.zoom_serial;
     frame.view.y_range.reset();
     frame.view.fits_y = false;
-    if (frame.state.is_in_front(ViewKind::timeline)) frame.show(0, static_cast<double>(frame.whole.whole.end));
+    if (has_pointer || frame.state.is_in_front(ViewKind::timeline))
+      frame.show(0, static_cast<double>(frame.whole.whole.end));
   }
   if (!takes_letters()) return;
   const double middle = (frame.picture.begin + frame.picture.end) / 2, length = frame.picture.end - frame.picture.begin;

@@ -228,9 +228,10 @@ void draw_markers(ImDrawList& draw, const Look& look, const TimelinePicture& pic
     const Role role = one.count > 1 ? Role::several : role_from_hue(static_cast<std::size_t>(one.depth));
     draw.AddRectFilled({from, top}, {to - (to - from > 2 ? 1 : 0), top + row - look.px(2)}, look.role(role, 0.8F));
     const std::string words = one.count > 1 ? text_from_count(static_cast<std::int64_t>(one.count)) : one.name;
+    const bool is_numbered = !words.empty() && words.back() >= '0' && words.back() <= '9';  // "ProfilerStep#12"
     if (to - from > look.px(24))
       draw.AddText({from + look.px(3), top - look.px(1)}, look.color(text_on(look.rgb(role))),
-                   shortened(words, to - from - look.px(6)).c_str());
+                   shortened(words, to - from - look.px(6), is_numbered).c_str());
   }
   for (const TimelineMarker& one : picture.source.instants) {
     const float x = std::floor(picture.x_of(one.begin)) + 0.5F;

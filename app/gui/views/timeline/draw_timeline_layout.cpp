@@ -209,7 +209,7 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   } else if (fits_y && is_alone && options.most_beside == 0) {
     fit_foot(picture);
   }
-  if (!is_alone) add_devices(picture, options, look.px(3), look.px(device_row_least));
+  if (!is_alone) add_devices(picture, options, look.px(3), ImGui::GetTextLineHeight());
   if (has_fits)
     picture.fits =
         Lane{{from.x, split + gap},
@@ -252,6 +252,11 @@ std::string words_not_drawn(const TimelinePicture& picture, bool has_strip) {
     words += (words.empty() ? "" : "; ") + text_from_count(static_cast<std::int64_t>(source.counters_left_out)) +
              " more counter" + (source.counters_left_out == 1 ? "" : "s") + " in the report";
   return words;
+}
+
+std::int64_t pixel_length(const AppState& state, const TimelineColumns& whole) {
+  const TimelineSpan seen = state.position().span.empty() ? whole.whole : state.position().span;
+  return seen.length() / static_cast<std::int64_t>(std::max<std::size_t>(1, state.context().timeline_width));
 }
 
 double axis_of_moment(const TraceMoment& moment, const TimelineColumns& whole) {

@@ -88,7 +88,6 @@ struct PictureOptions {
   std::size_t first_device = 0;  // The one at the top, if they don't all fit.
 };
 inline constexpr float plot_least = 300;
-inline constexpr float device_row_least = 30;  // As a track in Perfetto.
 // The end of the y axis, without what is beside it.
 std::uint64_t most_on_axis(const TimelineColumns& timeline);
 // Uses `part` if it covers the visible span, otherwise `whole`.
@@ -97,6 +96,9 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
 
 // What does not fit in the picture or its overview. Empty if everything fits.
 std::string words_not_drawn(const TimelinePicture& picture, bool has_strip);
+
+// What a pixel of the visible span is long, on the axis: times that far apart differ.
+std::int64_t pixel_length(const AppState& state, const TimelineColumns& whole);
 
 // Where a time is on the axis.
 double axis_of_moment(const TraceMoment& moment, const TimelineColumns& whole);

@@ -9,6 +9,7 @@
 #include "analysis/units/format.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/core/block_actions.h"
+#include "app/gui/core/block_table.h"
 #include "app/gui/core/span_text.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/views/timeline/draw_timeline_marks.h"
@@ -25,11 +26,6 @@ std::string share_text(const ShareBand& band) {
   if (!band.is_defined()) return "–, nothing is free";
   const std::string least = text_from_fraction(band.least), most = text_from_fraction(band.most);
   return least == most ? most : least + " to " + most;
-}
-
-std::int64_t pixel_ns(const TimelineFrame& frame) {
-  return std::min<std::int64_t>(1'000'000,
-                                std::llround((frame.picture.end - frame.picture.begin) / frame.picture.width));
 }
 
 // The band under the pointer.
@@ -97,35 +93,25 @@ std::optional<std::int64_t> allocated_at(const TimelineFrame& frame, const LiveB
   return known.since_start_ns;
 }
 
-std::string rough_text(double ns) {
-  if (ns < 1e6) return fmt::format("{:.3g} µs", ns / 1e3);
-  return ns < 1e9 ? fmt::format("{:.3g} ms", ns / 1e6) : fmt::format("{:.3g} s", ns / 1e9);
-}
-
-// "allocated at 5.021 s, freed about 5.22 s (after 201 ms)": the end is only known to the pixel.
-std::string life_text(const TimelineFrame& frame, const StackBlocks& blocks, std::uint32_t index, int pixel) {
+// "allocated at 5.021 s, freed at 5.222 s (after 201 ms)".
+std::string life_text(const TimelineFrame& frame, const StackBlocks& blocks, std::uint32_t index) {
   const LiveBlock& block = blocks.blocks()[index];
-  const auto shows = [&](int column) {
-    const auto placed = blocks.at(static_cast<std::size_t>(column));
-    return std::any_of(placed.begin(), placed.end(), [&](const PlacedBlock& one) { return one.block == index; });
-  };
-  const int last = static_cast<int>(std::min<std::size_t>(blocks.query().columns, frame.picture.pixels.size())) - 1;
-  int to = pixel;
-  while (to < last && shows(to + 1)) ++to;
-  const double pixel_length = (frame.picture.end - frame.picture.begin) / frame.picture.width;
-  const double end = frame.picture.begin + (to + 1) * pixel_length;
+  const bool has_times = frame.whole.has_times;
   const auto text_at = [&](std::int64_t axis) {
-    return frame.whole.has_times ? text_from_moment_ns(axis, static_cast<std::int64_t>(pixel_length))
-                                 : "event " + text_from_count(axis);
+    return has_times
+               ? text_from_moment_ns(axis, std::min<std::int64_t>(1'000'000, pixel_length(frame.state, frame.whole)))
+               : "event " + text_from_count(axis);
   };
   const auto begin = block.event == wire::before_the_stream ? std::nullopt
-                     : frame.whole.has_times                ? allocated_at(frame, block)
+                     : has_times                            ? allocated_at(frame, block)
                                                             : std::optional(static_cast<std::int64_t>(block.event));
   const std::string words = begin ? "allocated at " + text_at(*begin) : "there before the trace begins";
-  if (to == last) return words + ", and still there where this ends";
-  const double length = begin ? end - static_cast<double>(*begin) : 0;
-  return words + ", freed about " + text_at(std::llround(end)) +
-         (begin && frame.whole.has_times && length > 0 ? " (after " + rough_text(length) + ")" : "");
+  const auto& freed = blocks.end_of(index);
+  if (!freed) return words + ", and still there where this ends";
+  const Stream& stream = frame.state.source()->trace->streams[frame.whole.heap.stream];
+  const std::int64_t end = has_times ? stream.since_start_ns(freed->time_ns) : static_cast<std::int64_t>(freed->event);
+  return words + ", freed at " + text_at(end) +
+         (begin && has_times ? " (after " + text_from_duration_ns(end - *begin) + ")" : "");
 }
 
 }  // namespace
@@ -179,7 +165,11 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
   if (range != nullptr) {
     const auto axis_at = [&](double share) { return std::llround(frame.picture.source.axis_at(share)); };
     const TimelineSpan span{axis_at(range->begin), axis_at(range->end)};
-    const std::string from = frame.whole.has_times ? ", from " + text_from_moment_ns(span.begin, pixel_ns(frame)) : "";
+    const std::string from =
+        frame.whole.has_times
+            ? ", from " + text_from_moment_ns(span.begin,
+                                              std::min<std::int64_t>(1'000'000, pixel_length(frame.state, frame.whole)))
+            : "";
     text(range->name + from + ", " + length_text(frame.whole.has_times, span) + " long");
     if (has_heap && std::isfinite(range->end)) {
       const Stream& stream = frame.state.source()->trace->streams[frame.whole.heap.stream];
@@ -214,7 +204,7 @@ void draw_block_tooltip(const TimelineFrame& frame, const StackBlocks& blocks, s
   const std::uint64_t requested = block.requested;
   if (requested != wire::unknown_bytes && requested != block.size) text("requested " + text_from_bytes(requested));
   if (block.has_address()) text("at " + actions.address);
-  text(life_text(frame, blocks, index, frame.pixel_of(x)));
+  text(life_text(frame, blocks, index));
   for (const std::string& line : stack_lines(definitions, block.stack, 8))
     dim_text(shortened(line, 40 * ImGui::GetFontSize()));
   dim_text("click selects it at this time");
