@@ -76,7 +76,7 @@ ENVIRONMENTS = {
     ),
     "torch-2.9.1": (
         ["filelock", "typing_extensions", "sympy", "networkx", "jinja2", "fsspec", "numpy==2.2.6", "pillow"],
-        ["torch==2.9.1", "torchvision==0.24.1"],
+        ["torch==2.9.1", "torchvision==0.24.1", "triton==3.5.1"],
     ),
     "torch-2.15.0": (
         ["filelock", "typing_extensions", "sympy", "networkx", "jinja2", "fsspec", "numpy==2.2.6"],

@@ -54,6 +54,28 @@ def kept_boxes(unknown):
     assert 256 <= len(nms(unknown[:, :4], unknown[:, 4], 0.7)) <= 512
 
 
+def written_by_kernels():
+    """No kernel runs: what one writes is unknown from then on, what it reads is as known as before."""
+    try:
+        import triton
+        import values_triton
+    except ImportError:
+        return print("without triton")
+    ones, sums = torch.ones(64, dtype=torch.int64, device="cuda"), torch.zeros(64, dtype=torch.int64, device="cuda")
+    values_triton.add_up[(1,)](ones, sums, 64, BLOCK=64)
+    assert ones.sum().item() == 64
+    assert len(sums.nonzero()) == 32, "half of them, as of every unknown mask"
+    counter = torch.zeros(64, dtype=torch.int64, device="cuda")
+
+    @torch.compile
+    def count(counter, ones):
+        counter.add_(ones)
+
+    count(counter, ones)
+    assert ones.sum().item() == 64 and len(counter.nonzero()) == 32
+    print("kernels of triton", triton.__version__)
+
+
 def values():
     expressions = [one.strip() for line in EXPRESSIONS.strip().splitlines() for one in line.split("|")]
     x = {device: torch.arange(10, device=device) for device in ("cpu", "cuda")}
@@ -76,6 +98,12 @@ def values():
     assert [at for at, one in enumerate((unknown[1, :64] > worst).tolist()) if not one] in ([], [3])
     assert not (unknown[1, :3] < worst[:3]).any() and (unknown[1, :8] > -1e9).all() and not (unknown[1, :8] >= 1e9).any()
     kept_boxes(unknown)
+    written_by_kernels()
+    # Drawn in place, and changed in place by an operation that has no other form here.
+    drawn = torch.zeros(1000, device="cuda").uniform_()
+    assert 400 < (drawn > 0.5).sum().item() < 600 and 0 <= drawn.min().item() and drawn.max().item() <= 1
+    assert torch.full((3,), -2.0, device="cuda").relu_().tolist() == [0, 0, 0]
+    assert x["cuda"].float().sub_(20).sigmoid_().max().item() < 0.001
     torch.distributions.Normal(unknown[0].abs(), unknown[1].exp()).sample()
     print(len(expressions), "expressions")
 

@@ -25,6 +25,7 @@ import types
 import hbmscope_guesses
 import hbmscope_libraries
 import hbmscope_ranks
+import hbmscope_triton
 
 UNKNOWN, ASSUMED, KNOWN = hbmscope_guesses.UNKNOWN, hbmscope_guesses.ASSUMED, hbmscope_guesses.KNOWN
 
@@ -46,7 +47,9 @@ std var linalg_vector_norm _softmax _log_softmax nan_to_num atan2 erf cummax cum
 # As large as the values say.
 SIZED = ("nonzero", "_unique", "_unique2", "unique_dim", "unique_consecutive")
 # Drawn: whatever depends on them is assumed.
-DRAWN = ("random_", "bernoulli_", "bernoulli", "randperm", "multinomial")
+DRAWN = ("random_", "bernoulli_", "bernoulli", "randperm", "multinomial", "uniform_", "normal_", "exponential_", "geometric_", "cauchy_", "log_normal_")
+# Whatever else changes a tensor in place is computed too, but for these, which change how it lies in memory.
+LAYOUT = ("as_strided_", "detach_", "resize_", "resize_as_", "set_", "squeeze_", "unsqueeze_", "t_", "transpose_")
 # They return a value to the program.
 READ = ("_local_scalar_dense", "equal")
 
@@ -107,6 +110,13 @@ def states_of_elements(tensor):
     if mark is None or mark[2] is None:
         return torch.full(tensor.shape, UNKNOWN if mark is None else mark[1], dtype=torch.uint8)
     return _bytes_view(mark[2], tensor).clone()
+
+
+def forget(tensor):
+    """Something has written to its memory, and nobody knows what."""
+    mark = _marks.get(tensor.untyped_storage()._cdata)
+    if mark is not None:
+        mark[1:] = UNKNOWN, None
 
 
 def _weak(storage):
@@ -314,7 +324,7 @@ def _follow(name, op, args, kwargs, result):
         return
     inputs = list(_tensors_in(args)) + list(_tensors_in(kwargs.values()))
     # An overwritten tensor's old values don't matter.
-    overwrites = name in ("copy_", "fill_", "zero_", "random_", "bernoulli_") or op._overloadname.endswith("out")
+    overwrites = name in ("copy_", "fill_", "zero_") or (name in DRAWN and name.endswith("_")) or op._overloadname.endswith("out")
     needed = [one for one in inputs if not (overwrites and any(one is other for other in results))]
     is_small = all(_is_small(one) for one in results) and all(one.is_cpu or _is_small(one) for one in needed)
     state = min((_state_of(one) for one in needed), default=KNOWN) if is_small else UNKNOWN
@@ -447,7 +457,8 @@ def _install(module):
         has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
         for full in torch._C._dispatch_get_all_op_names():
             name, _, overload = full.removeprefix("aten::").partition(".")
-            if name not in names or not full.startswith("aten::"):
+            is_in_place = name.endswith("_") and not name.startswith("_") and "sparse" not in name and name not in LAYOUT
+            if not full.startswith("aten::") or not (name in names or is_in_place):
                 continue
             if has_kernel(full, "BackendSelect") or has_kernel(full, "CompositeImplicitAutograd"):
                 continue  # Made of others.
@@ -469,7 +480,7 @@ def _without_file(code):
 if _how != "zeros":
     import hbmscope_imports
 
-    for _module in (sys.modules[__name__], hbmscope_ranks, hbmscope_guesses, hbmscope_libraries):
+    for _module in (sys.modules[__name__], hbmscope_ranks, hbmscope_guesses, hbmscope_libraries, hbmscope_triton):
         for _one in [one for one in vars(_module).values() if isinstance(one, types.FunctionType)]:
             _one.__code__ = _without_file(_one.__code__)
-    hbmscope_imports.change({"torch": _install, **hbmscope_libraries.changes(sys.modules[__name__])})
+    hbmscope_imports.change({"torch": _install, **hbmscope_libraries.changes(sys.modules[__name__]), **hbmscope_triton.changes(sys.modules[__name__])})
