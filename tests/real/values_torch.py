@@ -76,6 +76,13 @@ def written_by_kernels():
     print("kernels of triton", triton.__version__)
 
 
+def factorised():
+    """Batches go through other functions of cuBLAS and cuSOLVER than single matrices."""
+    for batch in (torch.randn(32, 16, 16, device="cuda"), torch.randn(8, 200, 100, device="cuda", dtype=torch.complex64)):
+        of = torch.linalg
+        of.svd(batch), of.svdvals(batch), of.eigh(batch.mT @ batch), of.qr(batch), of.lstsq(batch, batch), of.pinv(batch), of.matrix_rank(batch)
+
+
 def values():
     expressions = [one.strip() for line in EXPRESSIONS.strip().splitlines() for one in line.split("|")]
     x = {device: torch.arange(10, device=device) for device in ("cpu", "cuda")}
@@ -99,6 +106,7 @@ def values():
     assert not (unknown[1, :3] < worst[:3]).any() and (unknown[1, :8] > -1e9).all() and not (unknown[1, :8] >= 1e9).any()
     kept_boxes(unknown)
     written_by_kernels()
+    factorised()
     # Drawn in place, and changed in place by an operation that has no other form here.
     drawn = torch.zeros(1000, device="cuda").uniform_()
     assert 400 < (drawn > 0.5).sum().item() < 600 and 0 <= drawn.min().item() and drawn.max().item() <= 1

@@ -46,3 +46,19 @@ HBMSCOPE_EXPORTED const char* cublasGetStatusString(Status status) {
 HBMSCOPE_EXPORTED const char* cublasGetStatusName(Status status) {
   return status == success ? "CUBLAS_STATUS_SUCCESS" : "CUBLAS_STATUS_NOT_SUPPORTED";
 }
+
+// Factorisations that say on the host whether their parameters were right; PyTorch asserts it.
+#define ON_THE_HOST(name, parameters)        \
+  HBMSCOPE_EXPORTED Status name parameters { \
+    launch_on(settings_of(handle).stream);   \
+    *info = 0;                               \
+    return success;                          \
+  }
+#define ON_THE_HOST_OF_TYPES(routine, parameters) \
+  ON_THE_HOST(cublasS##routine, parameters)       \
+  ON_THE_HOST(cublasD##routine, parameters)       \
+  ON_THE_HOST(cublasC##routine, parameters)       \
+  ON_THE_HOST(cublasZ##routine, parameters)
+ON_THE_HOST_OF_TYPES(geqrfBatched, (Handle handle, int, int, void* const[], int, void* const[], int* info, int))
+ON_THE_HOST_OF_TYPES(gelsBatched,
+                     (Handle handle, int, int, int, int, void* const[], int, void* const[], int, int* info, int*, int))

@@ -66,12 +66,18 @@ SIZES_OF_TYPES(sytrf, (Handle, int, void*, int, int* elements))
 SIZES_OF_TYPES(gesvd, (Handle, int, int, int* elements))
 SIZES_OF_TYPES(gesvdj, (Handle, int, int, int, int, const void*, int, const void*, const void*, int, const void*, int,
                         int* elements, void*))
+SIZES_OF_TYPES(gesvdjBatched, (Handle, int, int, int, const void*, int, const void*, const void*, int, const void*, int,
+                               int* elements, void*, int))
+SIZES_OF_TYPES(gesvdaStridedBatched, (Handle, int, int, int, int, const void*, int, long long, const void*, long long,
+                                      const void*, int, long long, const void*, int, long long, int* elements, int))
 SIZES_OF_REAL_AND_COMPLEX(orgqr, ungqr, (Handle, int, int, int, const void*, int, const void*, int* elements))
 SIZES_OF_REAL_AND_COMPLEX(ormqr, unmqr,
                           (Handle, int, int, int, int, int, const void*, int, const void*, const void*, int,
                            int* elements))
 SIZES_OF_REAL_AND_COMPLEX(syevd, heevd, (Handle, int, int, int, const void*, int, const void*, int* elements))
 SIZES_OF_REAL_AND_COMPLEX(syevj, heevj, (Handle, int, int, int, const void*, int, const void*, int* elements, void*))
+SIZES_OF_REAL_AND_COMPLEX(syevjBatched, heevjBatched,
+                          (Handle, int, int, int, const void*, int, const void*, int* elements, void*, int))
 SIZES_OF_REAL_AND_COMPLEX(sytrd, hetrd,
                           (Handle, int, int, const void*, int, const void*, const void*, const void*, int* elements))
 
@@ -87,3 +93,11 @@ SIZES_64(cusolverDnXgeqrf, Handle, Handle, std::int64_t, std::int64_t, int, cons
          int)
 SIZES_64(cusolverDnXsyevd, Handle, Handle, int, int, std::int64_t, int, const void*, std::int64_t, int, const void*,
          int)
+SIZES_64(cusolverDnXgeev, Handle, Handle, int, int, std::int64_t, int, const void*, std::int64_t, int, const void*, int,
+         const void*, std::int64_t, int, const void*, std::int64_t, int)
+HBMSCOPE_EXPORTED Status cusolverDnXsyevBatched_bufferSize(Handle, Handle, int, int, std::int64_t, int, const void*,
+                                                           std::int64_t, int, const void*, int, std::size_t* device,
+                                                           std::size_t* host, std::int64_t) {
+  *device = *host = 0;
+  return success;
+}
