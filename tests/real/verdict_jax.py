@@ -28,7 +28,7 @@ def trains():
 
 
 def routes():
-    chosen = jnp.tanh(jnp.ones((256, 8)) @ jnp.ones((8, 8)))[:, 0] > 0
+    chosen = jnp.tanh(jnp.ones((256, 1024)) @ jnp.ones((1024, 8)))[:, 0] > 0
     places = jnp.nonzero(chosen)[0]  # nonzero of routes
     print(places.shape)
 

@@ -31,8 +31,8 @@ EXPECTED = {
     },
 }
 GIB = 1 << 30
-# Their requests are the same without values, in order, size and address.
-SAME = ("gpt", "resets", "infers")
+# Their requests are the same without values: of PyTorch in order, size and address.
+SAME = {"torch": ("gpt", "resets", "infers"), "jax": ("trains", "computes")}
 
 
 def run(hbmscope, python, options, *words):
@@ -43,11 +43,13 @@ def run(hbmscope, python, options, *words):
     return [line for line in done.stdout.splitlines() if line.startswith(("requests ", "ranks "))]
 
 
-def check_values(hbmscope, python):
-    run(hbmscope, python, [], HERE / "values_torch.py", "values")
-    assert len(run(hbmscope, python, ["--emulate", "h100:3"], "-m", "torch.distributed.run", "--nproc-per-node", "3", HERE / "ranks_torch.py")) == 3
-    for program in SAME:
-        [known], [zeros] = (run(hbmscope, python, how, HERE / "values_torch.py", "requests", program) for how in ([], ["--values", "zeros"]))
+def check_values(hbmscope, python, framework):
+    script = HERE / f"values_{framework}.py"
+    run(hbmscope, python, [], script, "values")
+    if framework == "torch":
+        assert len(run(hbmscope, python, ["--emulate", "h100:3"], "-m", "torch.distributed.run", "--nproc-per-node", "3", HERE / "ranks_torch.py")) == 3
+    for program in SAME[framework]:
+        [known], [zeros] = (run(hbmscope, python, how, script, "requests", program) for how in ([], ["--values", "zeros"]))
         print(program, known)
         assert known == zeros, (program, known, zeros)
 
@@ -82,8 +84,7 @@ def main():
                 if framework == "torch" and read["what"] == "nonzero":
                     assert 0 < read["assumed_least"] <= read["assumed_most"] < read["at_worst"] == 512, read
             assert program != "resets" or (use["peak_in_use_bytes"], use["peak_pool_bytes"]) == (GIB, GIB), use
-    if framework == "torch":
-        check_values(hbmscope, python)
+    check_values(hbmscope, python, framework)
 
 
 if __name__ == "__main__":

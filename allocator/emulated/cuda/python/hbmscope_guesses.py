@@ -97,11 +97,15 @@ def guess(name, op, args, kwargs, result):
     return None
 
 
-def plausible_floats(shape, dtype):
-    """A single number is most often a loss. It falls faster in the end, for programs that wait until it is small."""
+def next_loss():
+    """It falls faster in the end, for programs that wait until it is small."""
     global _losses
+    _losses += 1
+    return max(2.5 / (1 + 0.01 * _losses) * 0.99 ** max(0, _losses - 1000), 1e-6)
+
+
+def plausible_floats(shape, dtype):
+    """A single number is most often a loss."""
     if math.prod(shape) != 1:
         return torch.randn(shape, generator=generator, dtype=torch.float32).to(dtype)
-    _losses += 1
-    loss = 2.5 / (1 + 0.01 * _losses) * 0.99 ** max(0, _losses - 1000)
-    return torch.full(shape, max(loss, 1e-6)).to(dtype)
+    return torch.full(shape, next_loss()).to(dtype)

@@ -23,6 +23,7 @@ import threading
 import types
 
 import hbmscope_guesses
+import hbmscope_jax
 import hbmscope_libraries
 import hbmscope_ranks
 import hbmscope_triton
@@ -480,7 +481,7 @@ def _without_file(code):
 if _how != "zeros":
     import hbmscope_imports
 
-    for _module in (sys.modules[__name__], hbmscope_ranks, hbmscope_guesses, hbmscope_libraries, hbmscope_triton):
+    for _module in (sys.modules[__name__], hbmscope_ranks, hbmscope_guesses, hbmscope_jax, hbmscope_libraries, hbmscope_triton):
         for _one in [one for one in vars(_module).values() if isinstance(one, types.FunctionType)]:
             _one.__code__ = _without_file(_one.__code__)
-    hbmscope_imports.change({"torch": _install, **hbmscope_libraries.changes(sys.modules[__name__]), **hbmscope_triton.changes(sys.modules[__name__])})
+    hbmscope_imports.change({"torch": _install, **hbmscope_libraries.changes(sys.modules[__name__]), **hbmscope_triton.changes(sys.modules[__name__]), **hbmscope_jax.changes()})
