@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,50 @@ bool find_event_times(const Stream& stream, WantedEvents<Mark>& wanted, PassCont
     }
   }
   return true;
+}
+
+// How a search for a block's free ended.
+struct FreeFound {
+  std::optional<std::uint64_t> event;  // The free. Nothing: none until `searched`.
+  std::int64_t time_ns = 0;
+  std::uint64_t searched = 0;  // Events.
+};
+
+// The first free of a slot from the event `from` on, among at most `events_max` events. The block must be in the slot
+// from the event `since` on. Nothing if slots may have got new numbers since then, as a listing gives them.
+inline std::optional<FreeFound> find_free(const Stream& stream, std::uint32_t slot, std::uint64_t since,
+                                          std::uint64_t from, std::uint64_t events_max) {
+  using wire::RecordKind;
+  if (slot == LiveBlock::no_slot) return std::nullopt;
+  const auto& blocks = stream.blocks();
+  const auto block_of = [&](std::uint64_t event) {
+    std::size_t first = 0, behind = blocks.size();
+    while (first < behind) {
+      const std::size_t middle = (first + behind) / 2;
+      (blocks[middle]->header.first_event <= event ? first : behind) =
+          blocks[middle]->header.first_event <= event ? middle + 1 : middle;
+    }
+    return first == 0 ? 0 : first - 1;
+  };
+  const std::size_t plain_end = stream.end_of_plain_sizes(block_of(since));
+  static const wire::FieldChoice slots_alone = wire::FieldChoice().only(RecordKind::free, {"slot"});
+  wire::BlockDecoder decoder;
+  wire::DecodedBlock decoded;
+  for (std::size_t number = block_of(from); number < blocks.size(); ++number) {
+    if (number >= plain_end) return std::nullopt;
+    if (blocks[number]->header.first_event > from + events_max) return FreeFound{{}, 0, from + events_max};
+    if (decoder.decode(*blocks[number], decoded, slots_alone)) return std::nullopt;
+    const auto kinds = decoded.kinds();
+    const auto frees = decoded.rows<wire::FreeRecord>();
+    std::uint64_t event = decoded.header().first_event;
+    for (std::size_t i = 0, row = 0; i < kinds.size(); ++i) {
+      const bool is_free = static_cast<RecordKind>(kinds[i]) == RecordKind::free;
+      if (is_free && frees[row].slot == slot && event >= from) return FreeFound{event, decoded.times_ns()[i], event};
+      row += is_free ? 1 : 0;
+      event += wire::is_event(kinds[i]) ? 1 : 0;
+    }
+  }
+  return FreeFound{{}, 0, stream.end_position()};
 }
 
 }  // namespace hbmscope

@@ -147,7 +147,9 @@ class GroupWalk {
       const std::uint32_t number = take_slot(slots_, free_slots_);
       if (record.heap != walk_.heap_) return false;
       const bool is_pending = (record.flags & wire::block_flag::is_pending) != 0;
-      slots_[number] = {record.size, walk_.groups_.number_of(allocated_block(record, event)), is_pending};
+      LiveBlock block = allocated_block(record, event);
+      block.slot = number;
+      slots_[number] = {record.size, walk_.groups_.number_of(block), is_pending};
       walk_.add(slots_[number].group, record.size);
       walk_.in_use_ += record.size;
       return true;

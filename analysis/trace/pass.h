@@ -184,6 +184,7 @@ inline std::uint64_t possible_size(const wire::PhysicalCreateRecord& handle) {
 inline LiveBlock allocated_block(const wire::AllocRecord& record, std::uint64_t event) {
   LiveBlock block;
   block.event = event;
+  block.slot = LiveBlock::no_slot;
   block.heap = record.heap;
   block.address = record.address;
   block.size = possible_size(record);

@@ -29,6 +29,8 @@ struct LiveColumns;
 
 // The contents of a slot of the writer's table.
 struct LiveBlock {
+  static constexpr std::uint32_t no_slot = 0xffffffff;  // Of an allocation as its record has it.
+
   std::uint64_t event = wire::before_the_stream;  // The allocation id.
   std::uint64_t address = 0;
   std::uint64_t size = 0;                         // The allocated size, including rounding.

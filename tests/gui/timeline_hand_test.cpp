@@ -127,6 +127,37 @@ TEST_F(TimelineHand, the_menu_leads_to_the_table_of_spans_and_a_row_to_its_span)
   });
 }
 
+TEST_F(TimelineHand, j_goes_from_span_to_span_and_the_palette_to_one_of_many) {
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {write_steps()});
+    commands().push(gui::command::set_moment, "start");
+    ASSERT_TRUE(wait_until_idle(hand));
+    const std::vector<gui::TimelineMarker> spans = state().answers().timeline.value->stretches;
+    const auto press = [&](ImGuiKeyChord keys) {
+      hand.KeyPress(keys);
+      ASSERT_TRUE(wait_until_idle(hand));
+      ASSERT_TRUE(wait_until(hand, [&] { return state().answers().range.value != nullptr; }));
+    };
+    const auto begin = [&] { return state().answers().range.value->from.positions[0]; };
+    press(ImGuiKey_J);
+    EXPECT_EQ(spans[0].position, begin());
+    EXPECT_EQ(spans[0].end_position, state().answers().range.value->to.positions[0]);
+    press(ImGuiKey_J);
+    press(ImGuiKey_J);
+    EXPECT_EQ(spans[2].position, begin());
+    EXPECT_EQ(spans[2].position, state().answers().moment.value->moment.positions[0]);
+    press(ImGuiMod_Shift | ImGuiKey_J);
+    EXPECT_EQ(spans[1].position, begin());
+    hand.KeyPress(ImGuiKey_Escape);
+    ASSERT_TRUE(wait_until_idle(hand));
+    hand.KeyPress(ImGuiMod_Ctrl | ImGuiKey_P);
+    hand.Yield(3);
+    hand.KeyCharsReplace(spans[1].name.c_str());  // All have it.
+    press(ImGuiKey_Enter);
+    EXPECT_EQ(spans[2].position, begin()) << "the next of them is the range";
+  });
+}
+
 TEST_F(TimelineHand, a_span_without_length_has_no_bands) {
   run([&](ImGuiTestContext& hand) {
     open(hand, {write_steps()});

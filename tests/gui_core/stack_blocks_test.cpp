@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/query/block_history.h"
+#include "analysis/query/event_times.h"
 #include "analysis/query/trace_user_code.h"
 #include "app/gui/core/lit_shades.h"
 #include "app/gui/core/timeline_columns.h"
@@ -106,7 +107,7 @@ TEST_P(StackBlocksOf, a_column_lists_the_blocks_of_its_time_in_the_order_of_the_
       }
     }
     EXPECT_GT(seen, count);
-    std::size_t freed = 0;
+    std::size_t freed = 0, searched = 0;
     for (std::uint32_t i = 0; i < blocks->blocks().size(); ++i) {
       const LiveBlock& block = blocks->blocks()[i];
       const auto history = compute_address_history(trace.streams[0], 1, {block.address, block.address + 1}, 0);
@@ -115,11 +116,18 @@ TEST_P(StackBlocksOf, a_column_lists_the_blocks_of_its_time_in_the_order_of_the_
                                     [&](const HeldRow& one) { return one.event == block.event; });
       ASSERT_NE(history->rows.end(), row);
       const bool ends = row->how == HeldEnd::freed && row->end_event < columns.back().position;
+      freed += ends ? 1 : 0;
       const auto end = ends ? std::optional(StackBlocks::End{row->end_event, *row->end_ns}) : std::nullopt;
       EXPECT_EQ(end, blocks->end_of(i)) << i;
-      freed += ends ? 1 : 0;
+      const auto found = find_free(trace.streams[0], block.slot, std::max(columns[0].position, block.event),
+                                   columns.back().position, 10'000);
+      if (ends || !found) continue;
+      const auto later = row->how == HeldEnd::freed ? std::optional(row->end_event) : std::nullopt;
+      EXPECT_EQ(later, found->event) << i;
+      ++searched;
     }
     EXPECT_GT(freed, blocks->blocks().size() / 2);
+    EXPECT_GT(searched, 0U);
   }
 }
 INSTANTIATE_TEST_SUITE_P(Filters, StackBlocksOf, testing::Values("", "size>3KiB", "stack:b"));

@@ -5,6 +5,7 @@
 #include "app/gui/core/answers.h"
 #include "app/gui/core/apply_commands.h"
 #include "app/gui/core/looking.h"
+#include "app/gui/core/marked_span.h"
 #include "app/gui/core/playing.h"
 #include "app/gui/core/view_row.h"
 
@@ -186,6 +187,13 @@ void next_failure(AppParts& parts) { go_to_failure(parts.state, true); }
 void previous_failure(AppParts& parts) { go_to_failure(parts.state, false); }
 void next_step(AppParts& parts) { go_to_step(parts.state, true); }
 void previous_step(AppParts& parts) { go_to_step(parts.state, false); }
+void next_span(AppParts& parts) { go_to_marked_span(parts.state, true); }
+void previous_span(AppParts& parts) { go_to_marked_span(parts.state, false); }
+void show_spans(AppParts& parts) {
+  set_table(parts, "spans");
+  set_view(parts, ViewKind::tables);
+}
+void show_marked_span(AppParts& parts, const MarkPlace& place) { gui::show_marked_span(parts.state, place); }
 void overlay_step(AppParts& parts) { toggle_overlay(parts.state); }
 void next_event(AppParts& parts) { step_moment(parts.state, 1); }
 void previous_event(AppParts& parts) { step_moment(parts.state, -1); }

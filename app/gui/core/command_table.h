@@ -89,6 +89,12 @@ struct Command;
   S(previous_failure, "Previous failure", "[", "Go", trace, "The previous failed request.")                            \
   S(next_step, "Next step", "N", "Go", trace, "Where the program's next step begins, as its markers say.")             \
   S(previous_step, "Previous step", "Shift+N", "Go", trace, "Where the previous step begins.")                         \
+  S(next_span, "Next span of the program's markers", "J", "Go", trace,                                                 \
+    "Selects the next one of the same name (NVTX, annotations, steps), or the next outermost one.")                    \
+  S(previous_span, "Previous span of the program's markers", "Shift+J", "Go", trace,                                   \
+    "Selects the previous one of the same name, or the previous outermost one.")                                       \
+  S(show_spans, "Table of spans", "", "Go", trace,                                                                     \
+    "What the program's spans took: time, the most in use, what each left behind.")                                    \
   S(overlay_step, "Compare with the previous step", "O", "Go", trace,                                                  \
     "Shows the step of this time in the timeline, with the one before it as a line over it. Again: no longer.")        \
   S(next_event, "Next event", ".", "Go", trace, "One event later.")                                                    \
@@ -240,6 +246,7 @@ struct Command;
   X(show_span, TimelineSpan, "Shows this span in the timeline. Empty: all of it. Back does not undo it.")             \
   R(size_address_time, PixelSize, "Sets the size of the picture of addresses and time.")                              \
   R(size_timeline, PixelSize, "Sets the size of the timeline's lane of memory.")                                      \
+  S(show_marked_span, MarkPlace, "Selects the span that a marker begins.")                                            \
   S(set_range, TimeRange, "Selects the range between two times.")                                                     \
   X(move_range, TimeRange, "Like set_range, as the next step of one drag.")                                           \
   S(choose_heap, HeapKey, "Shows this heap in the heap map and the timeline.")                                        \

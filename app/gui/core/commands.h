@@ -55,6 +55,11 @@ struct PlaceToSelect {
   std::optional<AddressRange> cell = {};  // The addresses of the clicked pixel, if several blocks share it.
 };
 
+// marks()[mark] of a stream.
+struct MarkPlace {
+  std::size_t stream = 0, mark = 0;
+};
+
 struct BookmarkNote {
   std::uint64_t bookmark = 0;  // By its id.
   std::string note;
@@ -65,11 +70,11 @@ struct BlockSorting {
   bool is_ascending = false;
 };
 
-using Argument =
-    std::variant<std::monostate, std::string, std::vector<std::string>, double, std::uint64_t, SourceId, ProcessNumber,
-                 DemoSettings, std::vector<WorkloadChange>, FileWithChanges, std::optional<SameMoment>, ViewKind,
-                 FrameBy, TopBy, Theme, FrameKey, std::vector<FrameKey>, MomentName, TimeRange, AddressRange,
-                 TimelineSpan, PixelSize, HeapKey, HeapColoring, MapLayout, PlaceToSelect, BookmarkNote, BlockSorting>;
+using Argument = std::variant<std::monostate, std::string, std::vector<std::string>, double, std::uint64_t, SourceId,
+                              ProcessNumber, DemoSettings, std::vector<WorkloadChange>, FileWithChanges,
+                              std::optional<SameMoment>, ViewKind, FrameBy, TopBy, Theme, FrameKey,
+                              std::vector<FrameKey>, MomentName, TimeRange, AddressRange, TimelineSpan, PixelSize,
+                              HeapKey, HeapColoring, MapLayout, PlaceToSelect, MarkPlace, BookmarkNote, BlockSorting>;
 
 // The id of a command whose argument has type T.
 template <class T>

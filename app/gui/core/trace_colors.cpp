@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/diagnose/pool_costs.h"
+#include "analysis/query/own_frame.h"
 #include "app/gui/core/heap_spans.h"
 
 namespace hbmscope::gui {
@@ -54,7 +55,7 @@ class NameWeights {
   std::vector<std::string> ranked() const {
     std::vector<std::pair<Weight, std::string>> all;
     for (const auto& [name, weight] : weights_)
-      if (!is_placeholder(name)) all.emplace_back(weight, name);
+      if (!is_placeholder(name) || name == autograd_thread_label) all.emplace_back(weight, name);
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
       const std::pair large_a(a.first.main, a.first.other), large_b(b.first.main, b.first.other);
       return large_a != large_b ? large_a > large_b : a.second < b.second;

@@ -31,7 +31,8 @@ struct ByColoring : std::array<T, coloring_count> {
 
 struct ColorRanks {
   HeapColoring automatic = HeapColoring::user_code;
-  // Names with at least a byte at a peak, largest first. Without placeholders such as "(no tag)".
+  // Names with at least a byte at a peak, largest first. Without placeholders such as "(no tag)", but for the autograd
+  // thread.
   ByColoring<std::vector<std::string>> names;
 };
 // Automatic: categories, your code, tags or sizes: the first that at least half of the bytes have and that divides

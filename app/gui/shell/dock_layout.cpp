@@ -58,7 +58,7 @@ void build_for_profile(ImGuiID space, ImVec2 size, bool is_low) {
 void build_for_trace(ImGuiID space, ImVec2 size, bool is_low) {
   ImGuiID rest = begin_layout(space, size);
   const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, is_low ? 0.4F : 0.24F, nullptr, &rest);
-  const ImGuiID middle = is_low ? rest : ImGui::DockBuilderSplitNode(rest, ImGuiDir_Up, 0.68F, nullptr, &rest);
+  const ImGuiID middle = is_low ? rest : ImGui::DockBuilderSplitNode(rest, ImGuiDir_Up, 0.7F, nullptr, &rest);
   for (const ViewRow& row : view_table())
     dock(row, row.in_trace == DockPlace::centre ? rest : row.in_trace == DockPlace::middle ? middle : bottom);
   ImGui::DockBuilderFinish(space);

@@ -120,7 +120,6 @@ std::vector<Place> find_places(const AppState& state, const std::string& typed) 
   const std::vector<std::string> streams =
       trace.streams.size() > 1 && !markers.empty() ? find_stream_names(trace) : std::vector<std::string>();
   for (const NamedMarker& marker : markers) {
-    const std::uint64_t event = trace.streams[marker.stream].marks()[marker.index].event;
     std::string title = "Go to " + std::string(marker.name);
     if (marker.count > 1)
       title += fmt::format(", {} of {}", text_from_count(marker.number), text_from_count(marker.count));
@@ -128,7 +127,7 @@ std::vector<Place> find_places(const AppState& state, const std::string& typed) 
     places.push_back({title,
                       marker.count > 1 ? "Where it begins the next time after the shown one."
                                        : "The time at which this marker begins.",
-                      {{command::set_moment, {trace, marker.stream, event}}}});
+                      {{command::show_marked_span, {marker.stream, marker.index}}}});
   }
   // A plain word is taken as a command's name; Find searches for it in code.
   const bool is_word = where == typed && typed.find_first_of(":<>=0123456789") == std::string::npos;

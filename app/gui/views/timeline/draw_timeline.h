@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "analysis/query/event_times.h"
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
 #include "app/gui/views/timeline/draw_timeline_stack.h"
@@ -27,10 +28,12 @@ struct TimelineMenu {
   std::optional<std::uint32_t> heap;  // Another kind of memory: its index in TimelineColumns::heaps.
 };
 
-// When the block under the pointer was allocated, since the start.
-struct TimelineAllocation {
-  std::uint64_t event = 0;
+// When the block under the pointer was allocated, since the start, and when freed.
+struct TimelineLife {
+  std::uint64_t event = 0, address = 0;
+  std::uint64_t seen_until = 0;  // The position at which the picture ends.
   std::optional<std::int64_t> since_start_ns;
+  std::optional<FreeFound> freed;
   std::weak_ptr<const Trace> trace;
 };
 
@@ -43,7 +46,10 @@ struct TimelineState {
   std::optional<ByteRange> y_range;  // Zoomed by hand.
   double pressed_at = 0;             // On the axis: the start of the drag.
   SelectedRange selected;
-  double grip = 0;         // On the axis: the grabbed point of the overview's visible part.
+  // In the overview: its visible part is moved, one of its edges is, or a new one is drawn.
+  enum class StripDrag : std::uint8_t { part, edge, drawn };
+  StripDrag strip_drag = StripDrag::part;
+  double grip = 0;         // On the axis: the grabbed point within the part, or the end that stays.
   MomentName pushed;       // The last time that it pushed.
   TimeRange pushed_range;  // The last range that it pushed.
   StackedBands bands;
@@ -51,7 +57,7 @@ struct TimelineState {
   std::vector<StackedBands> devices;  // As DeviceStacks::devices.
   std::size_t first_device = 0;       // The row at the top, if not all fit.
   TimelineMenu menu;
-  TimelineAllocation allocation;
+  TimelineLife life;
   PixelCanvas lanes, overview;
   std::uint64_t copy_seen = 0, zoom_seen = 0;
 };

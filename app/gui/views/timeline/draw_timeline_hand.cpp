@@ -173,9 +173,10 @@ void draw_menu(const TimelineFrame& frame) {
   if (ImGui::MenuItem("Compare with the previous step", "O", frame.state.position().overlays_step,
                       current_step(frame.state).has_value()))
     frame.commands.push(CommandId::overlay_step);
-  if (ImGui::MenuItem("Table of spans", nullptr, false, !frame.whole.stretches.empty())) {
-    frame.commands.push(command::set_table, "spans");
-    frame.commands.push(command::set_view_named, "tables");
+  if (!frame.whole.stretches.empty()) {
+    if (ImGui::MenuItem("Next span", "J")) frame.commands.push(CommandId::next_span);
+    if (ImGui::MenuItem("Previous span", "Shift+J")) frame.commands.push(CommandId::previous_span);
+    if (ImGui::MenuItem("Table of spans")) frame.commands.push(CommandId::show_spans);
   }
   if (view.menu.heap && *view.menu.heap < frame.picture.source.heaps.size()) {
     const TimelineHeap& heap = frame.picture.source.heaps[*view.menu.heap];
@@ -215,15 +216,6 @@ std::optional<DeviceRow> device_under(const TimelineFrame& frame, float y) {
   for (const DeviceRow& row : device_rows(frame))
     if (row.lane.holds(y)) return row;
   return std::nullopt;
-}
-
-void show_device(const TimelineFrame& frame, const DeviceRow& row, float x) {
-  frame.commands.push(command::choose_row, row.device.heap);
-  if (!row.bands.is_known()) return;
-  const std::uint64_t position = row.bands.pixels()[static_cast<std::size_t>(frame.pixel_of(x))].position;
-  const auto axis = std::optional(std::llround(frame.picture.axis_of(x + 0.5F)));
-  frame.commands.push(command::set_moment, {*frame.state.source()->trace, row.device.heap.stream, position,
-                                            frame.whole.has_times ? axis : std::nullopt});
 }
 
 std::vector<const StackedBands*> tiers_of(const TimelineFrame& frame) {
@@ -269,7 +261,8 @@ void handle_lanes(const TimelineFrame& frame, bool hovered, bool active) {
       return select_step(frame, x);
     if (const TimelineMarker* one = find_range_marker(frame.picture, frame.look, {x, io.MousePos.y}); one && !io.KeyAlt)
       return select_range_marker(frame, *one);
-    if (const auto row = device_under(frame, io.MousePos.y)) return show_device(frame, *row, x);
+    if (const auto row = device_under(frame, io.MousePos.y))
+      return frame.commands.push(command::choose_row, row->device.heap);
     const auto blocks = frame.blocks();
     const auto block = io.KeyAlt ? std::nullopt : frame.block_under({x, io.MousePos.y});
     const bool is_at_target = !io.KeyAlt && find_snap_target(frame.picture, frame.look, x).has_value();
@@ -306,16 +299,34 @@ void handle_scrubber(const TimelineFrame& frame, bool active) {
 }
 
 void handle_strip(const TimelineFrame& frame, bool active, bool hovered) {
-  const double at = frame.whole.axis_at(
-      std::clamp(static_cast<double>(ImGui::GetMousePos().x - frame.picture.left) / frame.picture.width, 0.0, 1.0));
-  if (hovered) handle_wheel(frame, std::clamp(at, frame.picture.begin, frame.picture.end));
-  if (!active) return;
-  const double length = frame.picture.end - frame.picture.begin;
-  if (ImGui::IsItemActivated()) {
-    const bool holds = at >= frame.picture.begin && at <= frame.picture.end;
-    frame.view.grip = holds ? at - frame.picture.begin : length / 2;  // A press outside centres the visible part there.
+  using Drag = TimelineState::StripDrag;
+  TimelineState& view = frame.view;
+  const ImGuiIO& io = ImGui::GetIO();
+  const float width = static_cast<float>(frame.picture.width), x = io.MousePos.x - frame.picture.left;
+  const double at = frame.whole.axis_at(std::clamp(static_cast<double>(x / width), 0.0, 1.0));
+  const double begin = frame.picture.begin, end = frame.picture.end;
+  const auto x_of = [&](double axis) { return static_cast<float>(frame.whole.share_of_axis(axis)) * width; };
+  const float to_begin = std::abs(x - x_of(begin)), to_end = std::abs(x - x_of(end));
+  const bool is_part = end - begin < static_cast<double>(frame.whole.whole.length());
+  const bool is_at_edge = is_part && std::min(to_begin, to_end) <= frame.look.px(4);
+  if (hovered) {
+    handle_wheel(frame, std::clamp(at, begin, end));
+    if (is_at_edge && !active) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+    if (!active && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) draw_strip_tooltip(frame, at);
   }
-  frame.pan(at - frame.view.grip - frame.picture.begin);
+  if (ImGui::IsItemActivated()) {
+    const bool holds = is_part && at >= begin && at <= end;
+    view.strip_drag = is_at_edge ? Drag::edge : holds ? Drag::part : Drag::drawn;
+    view.grip = is_at_edge ? (to_begin < to_end ? end : begin) : holds ? at - begin : at;
+  }
+  if (view.strip_drag == Drag::part) {
+    if (active) frame.pan(at - view.grip - begin);
+  } else if (active) {
+    if (view.strip_drag == Drag::edge || io.MouseDragMaxDistanceSqr[0] > 16)
+      frame.show(std::min(at, view.grip), std::max(at, view.grip));
+  } else if (ImGui::IsItemDeactivated() && view.strip_drag == Drag::drawn && io.MouseDragMaxDistanceSqr[0] <= 16) {
+    frame.pan(at - (begin + end) / 2);  // A click beside the visible part centres it there.
+  }
 }
 
 void handle_keys(const TimelineFrame& frame, bool has_pointer) {

@@ -66,14 +66,13 @@ const DeviceStack* find_device(const AppState& state, HeapKey heap);
 std::string name_of_device(const AppState& state, HeapKey heap);
 std::vector<DeviceRow> device_rows(const TimelineFrame& frame);
 std::optional<DeviceRow> device_under(const TimelineFrame& frame, float y);
-// Shows the device in all views, at the time under the point.
-void show_device(const TimelineFrame& frame, const DeviceRow& row, float x);
 
 // The bands of the lanes of other kinds of memory.
 std::vector<const StackedBands*> tiers_of(const TimelineFrame& frame);
 
 // Click, drag, wheel and hover over the lanes; over the band with the handle of the current time, in which a drag moves
-// the time; over the overview. Call each just after its item.
+// the time; over the overview, whose visible part a drag moves, resizes at its edges, or draws anew beside it. Call
+// each just after its item.
 void handle_lanes(const TimelineFrame& frame, bool hovered, bool active);
 void handle_scrubber(const TimelineFrame& frame, bool active);
 void handle_strip(const TimelineFrame& frame, bool active, bool hovered);

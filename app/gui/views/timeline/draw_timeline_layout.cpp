@@ -127,7 +127,9 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   // Outer ranges (steps) say more than what is nested in them: these only get what is left.
   picture.marker_rows_left_out = marker_rows;
   marker_rows = std::min(marker_rows, std::max(1, static_cast<int>(room / 4 / row)));
-  while (marker_rows > 1 && room - static_cast<float>(marker_rows) * row < kept) --marker_rows;
+  // The outermost spans are there also where other lanes are folded.
+  const int rows_kept = std::min(marker_rows, (depth > 0 ? 1 : 0) + (marker_rows > depth ? 1 : 0));
+  while (marker_rows > rows_kept && room - static_cast<float>(marker_rows) * row < kept) --marker_rows;
   if (is_alone && marker_rows > 0 && room > look.px(60) + static_cast<float>(marker_rows) * row) {
     picture.marker_rows_left_out -= marker_rows;
     picture.markers = Lane{{from.x, to.y - static_cast<float>(marker_rows) * row}, to, 1};

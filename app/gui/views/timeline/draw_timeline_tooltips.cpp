@@ -81,40 +81,68 @@ void draw_ranges_of_name(const TimelineFrame& frame, const std::string& name) {
                    length(sum / count), length(longest), length(sum)));
 }
 
-// Of the block under the pointer, looked up once.
-std::optional<std::int64_t> allocated_at(const TimelineFrame& frame, const LiveBlock& block) {
+// Of the block under the pointer, looked up once. Beyond the picture its free is searched for, but not for long.
+const TimelineLife& life_of(const TimelineFrame& frame, const StackBlocks& blocks, std::uint32_t index) {
+  constexpr std::uint64_t events_max = 2'000'000;
+  const LiveBlock& block = blocks.blocks()[index];
   const Stream& stream = frame.state.source()->trace->streams[frame.whole.heap.stream];
-  TimelineAllocation& known = frame.view.allocation;
-  if (known.event == block.event && known.trace.lock() == frame.state.source()->trace) return known.since_start_ns;
-  known = {block.event, {}, frame.state.source()->trace};
+  TimelineLife& life = frame.view.life;
+  const StackedBands& bands = frame.view.bands;
+  const std::uint64_t seen_until = bands.pixels().back().position;
+  if (life.event == block.event && life.address == block.address && life.seen_until == seen_until &&
+      life.trace.lock() == frame.state.source()->trace)
+    return life;
+  life = {block.event, block.address, seen_until, {}, {}, frame.state.source()->trace};
+  const bool is_early = block.event == wire::before_the_stream;
   WantedEvents<int> wanted{{block.event, 0}};
-  find_event_times(stream, wanted, nullptr,
-                   [&](int, std::int64_t time_ns) { known.since_start_ns = stream.since_start_ns(time_ns); });
-  return known.since_start_ns;
+  if (!is_early)
+    find_event_times(stream, wanted, nullptr,
+                     [&](int, std::int64_t time_ns) { life.since_start_ns = stream.since_start_ns(time_ns); });
+  if (const auto& end = blocks.end_of(index)) {
+    life.freed = FreeFound{end->event, end->time_ns, end->event};
+  } else {
+    const std::uint64_t first = bands.pixels().front().position;
+    life.freed = find_free(stream, block.slot, is_early ? first : std::max(first, block.event), seen_until, events_max);
+  }
+  return life;
 }
 
 // "allocated at 5.021 s, freed at 5.222 s (after 201 ms)".
 std::string life_text(const TimelineFrame& frame, const StackBlocks& blocks, std::uint32_t index) {
   const LiveBlock& block = blocks.blocks()[index];
-  const bool has_times = frame.whole.has_times;
-  const auto text_at = [&](std::int64_t axis) {
-    return has_times
-               ? text_from_moment_ns(axis, std::min<std::int64_t>(1'000'000, pixel_length(frame.state, frame.whole)))
-               : "event " + text_from_count(axis);
-  };
-  const auto begin = block.event == wire::before_the_stream ? std::nullopt
-                     : has_times                            ? allocated_at(frame, block)
-                                                            : std::optional(static_cast<std::int64_t>(block.event));
-  const std::string words = begin ? "allocated at " + text_at(*begin) : "there before the trace begins";
-  const auto& freed = blocks.end_of(index);
-  if (!freed) return words + ", and still there where this ends";
+  const TimelineLife& life = life_of(frame, blocks, index);
   const Stream& stream = frame.state.source()->trace->streams[frame.whole.heap.stream];
-  const std::int64_t end = has_times ? stream.since_start_ns(freed->time_ns) : static_cast<std::int64_t>(freed->event);
+  const bool has_times = frame.whole.has_times, is_early = block.event == wire::before_the_stream;
+  const std::int64_t apart = std::min<std::int64_t>(1'000'000, pixel_length(frame.state, frame.whole));
+  const auto text_at = [&](std::int64_t axis) {
+    return has_times ? text_from_moment_ns(axis, apart) : "event " + text_from_count(axis);
+  };
+  const auto begin =
+      has_times || is_early ? life.since_start_ns : std::optional(static_cast<std::int64_t>(block.event));
+  const std::string words = begin ? "allocated at " + text_at(*begin) : "there before the trace begins";
+  if (!life.freed) return words + ", not freed before this picture ends";
+  if (!life.freed->event)
+    return words + (life.freed->searched >= stream.end_position()
+                        ? ", not freed"
+                        : ", not freed before event " + text_from_count(life.freed->searched));
+  const std::int64_t end =
+      has_times ? stream.since_start_ns(life.freed->time_ns) : static_cast<std::int64_t>(*life.freed->event);
   return words + ", freed at " + text_at(end) +
          (begin && has_times ? " (after " + text_from_duration_ns(end - *begin) + ")" : "");
 }
 
 }  // namespace
+
+void draw_strip_tooltip(const TimelineFrame& frame, double at) {
+  const TimelineColumns& whole = frame.whole;
+  if (whole.columns.empty()) return;
+  const std::size_t column = TimelineColumns::column_of(whole.share_of_axis(at), whole.columns.size());
+  ImGui::BeginTooltip();
+  bold_text((whole.has_times ? text_from_moment_ns(std::llround(at)) : "event " + text_from_count(std::llround(at))) +
+            ", in use " + band_text(whole.columns[column].in_use));
+  dim_text("drag the visible part, its edges, or a new one beside it");
+  ImGui::EndTooltip();
+}
 
 void draw_column_tooltip(const TimelineFrame& frame, float x) {
   const int pixel = frame.pixel_of(x);
@@ -141,7 +169,7 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
   if (target && is_of_shown) text("near " + target->words);
   draw_band_words(frame, pixel, other);
   if (!is_of_shown) {
-    if (other) dim_text("click to show this device, drag to select");
+    if (other) dim_text("click to show this device at the shown time, drag to select");
     return ImGui::EndTooltip();
   }
   if (frame.whole.knows_regions)

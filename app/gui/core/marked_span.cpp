@@ -1,0 +1,121 @@
+#include "app/gui/core/marked_span.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "analysis/query/marked_spans.h"
+#include "analysis/query/steps.h"
+#include "app/gui/core/answers.h"
+
+namespace hbmscope::gui {
+namespace {
+
+struct Found {
+  const Mark* begin = nullptr;
+  std::uint64_t end_event = 0;
+  std::int64_t end_ns = 0;
+  int depth = 0;
+};
+
+// In the order of their beginnings, outer ones first.
+std::vector<Found> find_spans(const Stream& stream) {
+  std::vector<Found> spans;
+  for_each_marked_span(
+      stream,
+      [&](const Mark& begin, const Mark* end, int depth) {
+        spans.push_back({&begin, end != nullptr ? end->event : stream.end_position(),
+                         end != nullptr ? end->time_ns : stream.last_time_ns(), depth});
+      },
+      [](const Mark&) {});
+  std::sort(spans.begin(), spans.end(), [](const Found& a, const Found& b) { return a.begin < b.begin; });
+  return spans;
+}
+
+TimeRange range_of(const Trace& trace, std::size_t number, const Found& span) {
+  const Stream& stream = trace.streams[number];
+  const auto at = [&](std::int64_t time_ns) {
+    return stream.has_times() ? std::optional(stream.since_start_ns(time_ns)) : std::nullopt;
+  };
+  return {{trace, number, span.begin->event, at(span.begin->time_ns)},
+          {trace, number, span.end_event, at(span.end_ns)}};
+}
+
+// A zoomed timeline keeps its scale where the span has room in it.
+void show(AppState& state, const Trace& trace, std::size_t number, const Found& found) {
+  const Stream& stream = trace.streams[number];
+  ViewPosition& position = state.context().position;
+  position.range = range_of(trace, number, found);
+  position.at = position.range.from;
+  TimelineSpan& seen = position.span;
+  const TimelineSpan span =
+      stream.has_times()
+          ? TimelineSpan{stream.since_start_ns(found.begin->time_ns), stream.since_start_ns(found.end_ns)}
+          : TimelineSpan{static_cast<std::int64_t>(found.begin->event), static_cast<std::int64_t>(found.end_event)};
+  if (seen.empty() || (span.begin >= seen.begin && span.end <= seen.end)) return;
+  const std::int64_t length = std::max(seen.length(), span.length() + span.length() / 4 + 1);
+  const std::int64_t begin = std::max<std::int64_t>(0, span.begin - (length - span.length()) / 2);
+  seen = {begin, begin + length};
+}
+
+}  // namespace
+
+void show_marked_span(AppState& state, const MarkPlace& place) {
+  const Source* source = state.source();
+  if (source == nullptr || !source->trace || place.stream >= source->trace->streams.size()) return;
+  const Trace& trace = *source->trace;
+  const Stream& stream = trace.streams[place.stream];
+  if (place.mark >= stream.marks().size()) return;
+  const Mark* const mark = &stream.marks()[place.mark];
+  for (const Found& one : find_spans(stream))
+    if (one.begin == mark) return show(state, trace, place.stream, one);
+  state.context().position.at = {trace, place.stream, mark->event};
+}
+
+void go_to_marked_span(AppState& state, bool forward) {
+  const auto moment = ready_moment(state);
+  if (moment == nullptr) return;
+  const Trace& trace = *moment->trace;
+  const HeapKey heap = choose_heap(trace, state.position().heap);
+  const Stream& stream = trace.streams[heap.stream];
+  std::vector<Found> spans = find_spans(stream);
+  if (spans.empty()) {
+    state.window.notice = "The program marked no spans (NVTX, annotations).";
+    return;
+  }
+  const TimeRange& range = state.position().range;
+  const auto name_of = [&](const Found& span) {
+    const std::string_view full = stream.definitions().text(span.begin->name);
+    const std::string name = without_numbers(full);
+    return name.empty() ? std::string(full) : name;
+  };
+  const auto selected = range.empty() ? spans.end() : std::find_if(spans.begin(), spans.end(), [&](const Found& one) {
+    return range_of(trace, heap.stream, one) == range;
+  });
+  const auto go_on = [&](const auto& is_wanted) {
+    if (forward) {
+      const auto found = std::find_if(spans.begin(), spans.end(), is_wanted);
+      return found == spans.end() ? nullptr : &*found;
+    }
+    const auto found = std::find_if(spans.rbegin(), spans.rend(), is_wanted);
+    return found == spans.rend() ? nullptr : &*found;
+  };
+  const Found* next = nullptr;
+  if (selected != spans.end()) {
+    const Found now = *selected;
+    const std::string name = name_of(now);
+    next = go_on([&](const Found& one) {
+      return (forward ? one.begin > now.begin : one.begin < now.begin) && name_of(one) == name;
+    });
+    if (next == nullptr)
+      state.window.notice = (forward ? "This is the last span named " : "This is the first span named ") + name + ".";
+  } else {
+    const std::uint64_t now = moment->position(heap);
+    next = go_on([&](const Found& one) {
+      return one.depth == 0 && (forward ? one.begin->event >= now : one.begin->event < now);
+    });
+    if (next == nullptr) state.window.notice = forward ? "No span begins later." : "No span begins earlier.";
+  }
+  if (next != nullptr) show(state, trace, heap.stream, *next);
+}
+
+}  // namespace hbmscope::gui
