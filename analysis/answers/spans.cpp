@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "analysis/answers/answer_table.h"
 #include "analysis/model/clamped.h"
@@ -40,6 +41,8 @@ Action go_to(const Trace& trace, const MarkedSpan& span) {
 struct NameSums {
   std::uint64_t count = 0, most_bytes = 0;
   std::optional<std::int64_t> sum_ns, longest_ns, left_bytes;
+  std::vector<std::int64_t> lengths_ns;
+  std::vector<std::uint64_t> most_of_each;  // In use.
   bool has_heap = false;
   const MarkedSpan* longest = nullptr;
 
@@ -47,14 +50,25 @@ struct NameSums {
     ++count;
     has_heap |= !span.heap.empty();
     most_bytes = std::max(most_bytes, span.most_bytes);
+    if (!span.heap.empty()) most_of_each.push_back(span.most_bytes);
     if (longest == nullptr || span.length_ns(stream) > longest_ns) longest = &span;
     if (const auto ns = span.length_ns(stream)) {
       sum_ns = clamped_sum(sum_ns.value_or(0), *ns);
       longest_ns = std::max(longest_ns.value_or(0), *ns);
+      lengths_ns.push_back(*ns);
     }
     if (const auto left = left_by(span)) left_bytes = clamped_sum(left_bytes.value_or(0), *left);
   }
 };
+
+// The lower one of two in the middle.
+template <class T>
+std::optional<T> median_of(std::vector<T> values) {
+  if (values.empty()) return std::nullopt;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
 
 Table table_of_names(const Trace& trace, const std::vector<MarkedSpan>& spans) {
   std::map<std::string, NameSums> by_name;
@@ -73,8 +87,9 @@ Table table_of_names(const Trace& trace, const std::vector<MarkedSpan>& spans) {
   for (const auto& [name, sums] : sorted) {
     actions.push_back(go_to(trace, *sums.longest));
     const auto mean = sums.sum_ns ? std::optional(*sums.sum_ns / static_cast<std::int64_t>(sums.count)) : std::nullopt;
-    cells.push_back({name, sums.count, value_of(sums.sum_ns), value_of(mean), value_of(sums.longest_ns),
-                     sums.has_heap ? Value(sums.most_bytes) : Value(), value_of(sums.left_bytes)});
+    cells.push_back({name, sums.count, value_of(sums.sum_ns), value_of(mean), value_of(median_of(sums.lengths_ns)),
+                     value_of(sums.longest_ns), sums.has_heap ? Value(sums.most_bytes) : Value(),
+                     value_of(median_of(sums.most_of_each)), value_of(sums.left_bytes)});
   }
   return {.key = "spans_by_name",
           .title = "Spans by name",
@@ -82,9 +97,15 @@ Table table_of_names(const Trace& trace, const std::vector<MarkedSpan>& spans) {
           .columns = {{.key = "name", .title = "Name"},
                       {.key = "count", .title = "Spans", .unit = Unit::count},
                       {.key = "total_ns", .title = "Together", .unit = Unit::nanoseconds},
-                      {.key = "mean_ns", .title = "Average", .unit = Unit::nanoseconds, .rank = 1},
+                      {.key = "mean_ns", .title = "Average", .unit = Unit::nanoseconds, .rank = 2},
+                      {.key = "median_ns", .title = "Median", .unit = Unit::nanoseconds, .rank = 1},
                       {.key = "longest_ns", .title = "Longest", .unit = Unit::nanoseconds, .rank = 2},
                       {.key = "most_bytes", .title = "Most in use", .unit = Unit::bytes, .meaning = most_meaning},
+                      {.key = "median_most_bytes",
+                       .title = "Median of that",
+                       .unit = Unit::bytes,
+                       .meaning = "Of the most in use of each span: half of them had no more.",
+                       .rank = 1},
                       {.key = "left_bytes",
                        .title = "Left behind",
                        .unit = Unit::bytes,

@@ -18,14 +18,17 @@ using allocator::ReplayFailure;
 // Absent: the source has no times.
 std::optional<std::int64_t> since_start_ns(const WhatIfSource& source, std::uint64_t operation) {
   const auto& origins = source.requests.stream.origins;
-  if (operation >= origins.size() || origins.front().time_ns == origins.back().time_ns) return std::nullopt;
+  if (operation >= origins.size() || !source.zero_ns) return std::nullopt;
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(origins[operation].time_ns) -
-                                   static_cast<std::uint64_t>(origins.front().time_ns));
+                                   static_cast<std::uint64_t>(*source.zero_ns));
 }
 
+// "3.00 GiB, event 26, 490.999 ms": as the window names a failure.
 std::string failure_text(const WhatIfSource& source, const ReplayFailure& failure) {
-  std::string text =
-      fmt::format("{}, operation {}", text_from_bytes(failure.request.bytes), text_from_count(failure.operation + 1));
+  const auto& positions = source.requests.positions;
+  const bool has_event = failure.operation < positions.size() && positions[failure.operation] > 0;
+  std::string text = fmt::format("{}, {} {}", text_from_bytes(failure.request.bytes), has_event ? "event" : "operation",
+                                 text_from_count(has_event ? positions[failure.operation] - 1 : failure.operation + 1));
   if (const auto ns = since_start_ns(source, failure.operation)) text += ", " + text_from_moment_ns(*ns);
   return text;
 }

@@ -219,7 +219,9 @@ Result<WhatIfSource> find_what_if_source(const Trace& trace, const WhatIfChoice&
     if (const auto usual = own_scenario(*own); !usual) return Failure(usual.error());
   }
   const bool is_text = is_of_log(trace) || requests->has_only_failures();
-  WhatIfSource source{std::move(*requests), std::move(*own), {}, 0, false, is_text};
+  const Stream& stream = trace.streams[requests->trace_stream];
+  const auto zero_ns = stream.has_times() ? std::optional(stream.zero_ns()) : std::nullopt;
+  WhatIfSource source{std::move(*requests), std::move(*own), {}, 0, false, is_text, zero_ns};
   source.check_fault = find_check_fault(source);
   if (!source.is_checked() && !source.own.is_version_known) find_version(source);
   return source;

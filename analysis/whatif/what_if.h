@@ -40,6 +40,7 @@ struct WhatIfSource {
   std::uint64_t checked_requests = 0;  // Their addresses were equal.
   bool differs = false;                // An address is another one; else nothing could be compared.
   bool is_text = false;                // It is the output of a job: it has the failures, not the requests before them.
+  std::optional<std::int64_t> zero_ns{};  // On the clock of the origins: the stream's start. Absent: it has no times.
 
   bool is_checked() const { return check_fault.empty(); }
 };

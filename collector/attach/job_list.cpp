@@ -134,6 +134,13 @@ bool has_cuda_driver(const std::vector<Mapping>& mappings) {
                      [](const Mapping& mapping) { return mapping.path.find("/libcuda.so") != std::string::npos; });
 }
 
+// hbmscope's own program that reads lines from debug information maps the driver as a file.
+bool reads_source_lines(pid_t process) {
+  std::error_code unreadable;
+  const auto program = std::filesystem::read_symlink("/proc/" + std::to_string(process) + "/exe", unreadable);
+  return program.filename() == "hbmscope_source_lines";
+}
+
 JobList list_jobs() {
   JobList list;
   list.devices = read_device_totals();
@@ -151,7 +158,7 @@ JobList list_jobs() {
       job.has_annotations = has_annotations(memory, read_modules(memory));
     }
     const bool is_known = job.has_cuda || job.has_pjrt || job.has_annotations || !job.holdings.empty();
-    if (!is_known && !mappings.empty()) continue;
+    if ((!is_known && !mappings.empty()) || reads_source_lines(process)) continue;
     const ProcessStatus status = read_status(process);
     if (!is_known && status.exists && status.has_memory) ++list.not_looked_at;
     if (!is_known || !status.exists) continue;

@@ -67,11 +67,18 @@ TimelineEffort effort_of_span(Answering& asking, const Stream& stream) {
   return asking.notes().visible.waits_for_rest ? TimelineEffort::at_once : TimelineEffort::exact;
 }
 
-// Evenly over all events, and after the first failures of the stream.
-std::vector<std::uint64_t> positions_for_costs(const Trace& trace, HeapKey heap) {
-  constexpr std::size_t times = 256, failures_max = 16;
+// Evenly over all events; of each column of a small timeline the most and the end, as a short peak would not be hit;
+// and after the first failures of the stream.
+std::vector<std::uint64_t> positions_for_costs(const Trace& trace, HeapKey heap, const std::atomic<bool>& cancelled) {
+  constexpr std::size_t times = 128, columns = 192, failures_max = 16;
   const Stream& stream = trace.streams[heap.stream];
   auto positions = positions_over_time(stream.end_position(), stream.end_position(), times);
+  const auto timeline =
+      compute_timeline_columns(stream, heap, whole_span_of(stream), columns, TimelineEffort::at_once, cancelled);
+  for (std::size_t i = 0; timeline && i < timeline->columns.size(); ++i) {
+    positions.push_back(timeline->columns[i].most_position);
+    positions.push_back(timeline->columns[i].position);
+  }
   for (std::size_t i = 0; i < std::min(failures_max, stream.failures().size()); ++i)
     positions.push_back(stream.failures()[i].event + 1);
   std::sort(positions.begin(), positions.end());
@@ -328,7 +335,7 @@ void ask_pool_costs(Answering& asking) {
   if (source->live && known && known->heap == heap && events < 2 * asking.notes().answered_events.pool_costs) return;
   asking.notes().answered_events.pool_costs = events;
   asking.ask(&Answers::pool_costs, {source->id, heap}, [trace = source->trace, heap](Work& work) {
-    return pool_costs_at(trace, heap, positions_for_costs(*trace, heap), work);
+    return pool_costs_at(trace, heap, positions_for_costs(*trace, heap, work.cancelled), work);
   });
 }
 

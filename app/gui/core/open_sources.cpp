@@ -199,9 +199,6 @@ void OpenSources::replace_everywhere(SourceId from, SourceId to) {
   for_all_positions(state_.contexts, [&](ViewPosition& position) { replace_id(position, from, to); });
 }
 
-namespace {
-
-// The activity of all devices, as their clocks relate it: the slowest rank's too.
 TimelineSpan opening_span(const Source& source, const ViewPosition& position) {
   const Trace& trace = *source.trace;
   const HeapKey shown = choose_heap(trace, position.heap);
@@ -220,8 +217,6 @@ TimelineSpan opening_span(const Source& source, const ViewPosition& position) {
   span.end = std::min(span.end, whole_span_of(trace.streams[shown.stream]).end);
   return span;
 }
-
-}  // namespace
 
 void OpenSources::show_part(const std::shared_ptr<ReadControl>& control, SourceContent part) {
   Source* source = find_reading(control);

@@ -23,6 +23,10 @@
 
 namespace hbmscope::gui {
 
+// What the timeline of a trace shows first: the activity of all devices, as their clocks relate it, the slowest rank's
+// too. Empty: all of it.
+TimelineSpan opening_span(const Source& source, const ViewPosition& position);
+
 class OpenSources {
  public:
   OpenSources(AppState& state, Answering& asking, SideBySide& sides, RecentFiles& recent, WorkerPool& pool);

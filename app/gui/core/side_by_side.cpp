@@ -3,6 +3,7 @@
 #include "app/gui/core/answers.h"
 #include "app/gui/core/apply_commands.h"
 #include "app/gui/core/filter_text.h"
+#include "app/gui/core/open_sources.h"
 
 #include <utility>
 
@@ -100,7 +101,7 @@ void SideBySide::enter_source(std::size_t context, SourceId id) {
   unpin(position);
   position.heap = {};
   position.address.reset();
-  position.span = {};
+  position.span = is_ready && source->trace ? opening_span(*source, position) : TimelineSpan();
   position.overlays_step = false;
   position.addresses = {};
   position.range = {};

@@ -132,6 +132,8 @@ void draw_no_match(const AppState& state, CommandQueue& commands) {
       commands.push(*part.command);
     if (!part.tooltip.empty()) tooltip(part.tooltip);
   }
+  const ViewRequest& request = state.position().request;
+  if (request.where.empty() && request.focus.empty() && request.ignore.empty()) return;
   if (ImGui::Button("Clear filter")) commands.push(CommandId::clear_filter);
 }
 

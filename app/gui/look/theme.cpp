@@ -21,6 +21,7 @@ ImFont* font_at(int index) {
 
 void set_sizes(ImGuiStyle& style) {
   style.WindowPadding = {10, 8};
+  style.WindowMinSize = {140, 64};  // Also of docks: a splitter at the edge leaves a view that can be dragged back.
   style.FramePadding = {8, 4};
   style.ItemSpacing = {8, 6};
   style.ItemInnerSpacing = {6, 4};

@@ -40,7 +40,15 @@ std::vector<Found> find_commands(Host host, const std::string& typed, const std:
     const std::string words = std::string(info.title) + " " + std::string(info.menu);
     int score = 0;
     if (typed.empty()) score = static_cast<int>(recent.end() - std::find(recent.begin(), recent.end(), info.id));
-    if (typed.empty() || ImCmd::FuzzySearch(typed.c_str(), words.c_str(), score)) found.push_back({&info, score});
+    if (!typed.empty() && !ImCmd::FuzzySearch(typed.c_str(), words.c_str(), score)) continue;
+    // Letters of a whole title are no accident: "Top" is the view, not "Go to the peak".
+    constexpr int whole_word = 1000;
+    const auto ends_title = [&](std::string_view before) {
+      const std::string whole = std::string(before) + typed;
+      return whole.size() == info.title.size() && contains_ignoring_case(info.title, whole);
+    };
+    if (!typed.empty() && (ends_title("") || ends_title("Show "))) score += whole_word;
+    found.push_back({&info, score});
   }
   std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.score > b.score; });
   return found;

@@ -48,13 +48,12 @@ void draw_trace(const AppState& state, const Source& source, CommandQueue& comma
   tooltip(
       "How much of the file was read. Click to open Import, which lists what is missing and why. Other entries are "
       "markers, counters, attributes and computed frees.");
-  const auto& moment = state.answers().moment;
-  // The figures of a running job stay until the next ones are ready.
-  const bool is_newest = moment.state == AnswerState::ready && moment.value->trace.get() == &trace;
-  if (!moment.value || (!is_newest && !source.live)) return;
-  const HeapKey key = choose_heap(*moment.value->trace, state.position().heap);
+  // What the heap map shows; the figures of a running job stay until the next ones are ready.
+  const auto moment = drawn_moment(state);
+  if (!moment || (moment->trace.get() != &trace && !source.live)) return;
+  const HeapKey key = choose_heap(*moment->trace, state.position().heap);
   if (key.empty()) return;
-  const HeapState& heap = moment.value->heap(key);
+  const HeapState& heap = moment->heap(key);
   const auto external = external_fragmentation(heap);
   const auto largest = heap.space.largest_free();
   if (external && largest) {
@@ -64,7 +63,7 @@ void draw_trace(const AppState& state, const Source& source, CommandQueue& comma
     const bool has_room = heap.space.free_bytes().value_or(0) >= heap.space.region_bytes().value_or(0) / 20;
     text((has_room ? "external fragmentation " + text_from_known_share(external) + ", " : std::string()) +
          "largest free block " + text_from_bytes(static_cast<std::int64_t>(*largest)));
-    tooltip(std::string(meaning_of("external fragmentation")) + "\nHere " + phrase_of(*moment.value, key) + ".");
+    tooltip(std::string(meaning_of("external fragmentation")) + "\nHere " + phrase_of(*moment, key) + ".");
   }
 }
 

@@ -109,12 +109,12 @@ std::vector<LegendEntry> entries_of(const Look& look, const PoolCosts& costs, bo
   return entries;
 }
 
-// `is_here`: these are the figures at the selected time.
-void draw_figures(const PoolCosts& costs, bool is_here) {
+// `is_here`: these are the figures at the selected time, which is `since_start_ns`.
+void draw_figures(const PoolCosts& costs, bool is_here, const std::optional<std::int64_t>& since_start_ns) {
   const TextPair sizes =
       texts_from_bytes(static_cast<std::int64_t>(costs.pool_bytes), static_cast<std::int64_t>(costs.requested_bytes));
   std::string words =
-      fmt::format("{}: {}, {} requested", when_text(costs.position, costs.since_start_ns), sizes.first, sizes.second);
+      fmt::format("{}: {}, {} requested", when_text(costs.position, since_start_ns), sizes.first, sizes.second);
   if (costs.recorded_pool_bytes && *costs.recorded_pool_bytes != costs.pool_bytes)
     words += fmt::format(" in a replay; recorded: {}", text_from_bytes(*costs.recorded_pool_bytes));
   else if (costs.confidence != Confidence::checked)
@@ -125,8 +125,14 @@ void draw_figures(const PoolCosts& costs, bool is_here) {
     tooltip("Figures of a replay that is not certain to be what the job did");
 }
 
-void draw_plot(const Look& look, const PoolCostsAnswer& answer, const TraceMoment& now, CommandQueue& commands) {
-  const std::vector<PoolCosts>& times = answer.times;
+// `exact`: those at the selected time; null if they aren't known.
+void draw_plot(const Look& look, const PoolCostsAnswer& answer, const PoolCosts* exact, const TraceMoment& now,
+               CommandQueue& commands) {
+  std::vector<PoolCosts> times = answer.times;
+  const auto after =
+      std::upper_bound(times.begin(), times.end(), now.position(answer.heap),
+                       [](std::uint64_t position, const PoolCosts& one) { return position < one.position; });
+  if (exact != nullptr) times.insert(after, *exact);
   const float width = ImGui::GetContentRegionAvail().x - look.px(14), height = ImGui::GetFontSize() * 6;
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const Plot plot(times, from, {from.x + width, from.y + height});
@@ -167,14 +173,19 @@ void draw_pool_costs(const AppState& state, const Look& look, const TraceMoment&
   const PoolCosts* costs = find_shown(state, *asked.value, position);
   ImGui::SameLine(0, ImGui::GetFontSize());
   if (costs != nullptr) {
-    draw_figures(*costs, costs->position == position);
+    const Stream& stream = now.stream(asked.value->heap);
+    const bool is_here = costs->position == position;
+    const auto time = is_here && stream.has_times()
+                          ? std::optional(stream.since_start_ns(now.time_ns(asked.value->heap)))
+                          : costs->since_start_ns;
+    draw_figures(*costs, is_here, time);
     draw_legend_line(look, entries_of(look, *costs));
   } else {
     const auto& here = state.answers().pool_costs_here;
     here.failed() ? dim_text(here.error.what) : dim_text("computing the figures at the selected time ...");
     draw_legend_line(look, entries_of(look, asked.value->times.back(), false));
   }
-  draw_plot(look, *asked.value, now, commands);
+  draw_plot(look, *asked.value, costs != nullptr && costs->position == position ? costs : nullptr, now, commands);
 }
 
 }  // namespace hbmscope::gui

@@ -77,7 +77,7 @@ void draw_head(const AppState& state, const TimelineColumns& timeline, TimelineS
   button(std::string(icon::right) + "###>", CommandId::next_event, "One event later (Right, .)");
   if (!state.source()->live)  // A running job plays by itself; Hold is in the window's head.
     button(std::string(state.context().is_playing ? icon::pause : icon::play) + "###Play", CommandId::play,
-           "Plays the trace in real time, but in 10 s at most and in 3 s at least (Space)");
+           "Plays the trace in real time, in 3 to 10 s for all of it (Space)");
   button("Peak", CommandId::go_to_peak, "The time with the most memory in use (P)");
   if (!timeline.failures.empty()) {
     button((is_narrow ? "[" : std::string(icon::left) + "  Failure") + "###previous failure",
@@ -342,6 +342,7 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
   const int width = static_cast<int>(to.x - from.x);
   TimelinePicture picture = make_picture(*whole, part.get(), options, from, to, look);
   picture.has_labels = has_labels;
+  if (!picture.devices.empty()) picture.device = name_of_device(state, whole->heap);
   view.folded = picture.folded;
   // The whole peak would have this height at the scale of the y axis.
   constexpr double zoom_most = 1000;

@@ -43,6 +43,7 @@ struct TimelinePicture {
   std::vector<Lane> counters{}, heaps{};               // As many of the source's as fit.
   std::vector<Lane> devices{};                         // The others, if all are shown; as many as fit.
   std::vector<std::size_t> device_numbers{};           // Which ones, of all.
+  std::string device{};                                // The name of the shown one, if all are shown.
   std::size_t first_device = 0, devices_left_out = 0;  // Of all, if they don't all fit.
   std::string folded{};                                // Lanes that the user may unfold: "fragmentation, 3 counters".
   float top = 0, bottom = 0;                           // All lanes together.

@@ -75,7 +75,8 @@ void draw_peak(ImDrawList& draw, const Look& look, const TimelinePicture& pictur
   draw.AddTriangleFilled({x, y}, {x - look.px(5), y - look.px(8)}, {x + look.px(5), y - look.px(8)},
                          look.role(Role::text));
   if (!picture.has_labels) return;
-  const std::string words = "peak " + text_from_bytes(peak.bytes);
+  const std::string words =
+      "peak " + text_from_bytes(peak.bytes) + (picture.device.empty() ? "" : " on " + picture.device);
   const float width = ImGui::CalcTextSize(words.c_str()).x;
   // Next to the handle of the time, which may stand there.
   const float gap = look.px(8);
