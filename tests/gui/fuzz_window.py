@@ -64,7 +64,7 @@ class Window:
 
     def __init__(self, fuzzer, arguments):
         self.fuzzer = fuzzer
-        self.frames = open(fuzzer.frames_path, "w+")
+        self.frames, self.unfinished = open(fuzzer.frames_path, "w+"), ""
         self.said = open(f"{fuzzer.folder}/stderr.txt", "w+b")
         self.process = subprocess.Popen([fuzzer.program, *arguments], env=fuzzer.env, cwd=fuzzer.folder, stdout=self.said, stderr=self.said,
                                         start_new_session=True)
@@ -85,14 +85,15 @@ class Window:
         return [str(self.fuzzer.random.randrange(max(1, side))) for side in self.size]
 
     def count_frames(self):
-        """Frames since the last call, and the longest of them in seconds."""
-        times = [int(line) / 1e6 for line in self.frames.read().split()]
-        return len(times), max(times, default=0)
+        """Frames since the last call, and the longest of them: its seconds, and those that it computed."""
+        lines, _, self.unfinished = (self.unfinished + self.frames.read()).rpartition("\n")
+        times = [tuple(int(one) / 1e6 for one in line.split()) for line in lines.splitlines()]
+        return len(times), max(times, default=(0, 0))
 
     def answers(self):
         """Whether it draws a frame after the pointer moved, and the longest frame until then."""
         start = time.monotonic()
-        count, longest = 0, 0
+        count, longest = 0, (0, 0)
         while time.monotonic() - start < self.fuzzer.slowest and self.process.poll() is None:
             self.do("mousemove", "--window", self.id, *self.place())
             for _ in range(20):
@@ -101,7 +102,7 @@ class Window:
                 count, longest = count + more, max(longest, slow)
                 if count:
                     return count, longest
-        return 0, time.monotonic() - start
+        return 0, (time.monotonic() - start, 0)
 
     def end(self, how):
         """SIGKILL for the whole group, so that jobs which the window started end too."""
@@ -130,7 +131,7 @@ class Fuzzer:
         self.files = find_files(folder)
         self.actions = self.frames = self.starts = 0
         self.opened = set()
-        self.longest = (0, "", [])
+        self.longest = ((0, 0), "", [])
         self.story = []
 
     def xdotool(self, *words):
@@ -295,7 +296,7 @@ def main():
             server.wait()
         longest, action, arguments = fuzzer.longest
         print(f"fuzz_window: seed {options.seed}, {time.monotonic() - begun:.0f} s, {fuzzer.starts} starts, {len(fuzzer.opened)} files, {fuzzer.actions} actions, "
-              f"{fuzzer.frames} frames, longest {longest * 1000:.0f} ms ({action}; {arguments}), " + ("no hang, no crash" if not failed else "FAILED"))
+              f"{fuzzer.frames} frames, longest {longest[0] * 1000:.0f} ms, of which {longest[1] * 1000:.0f} ms computed ({action}; {arguments}), " + ("no hang, no crash" if not failed else "FAILED"))
         return failed
 
 

@@ -1,5 +1,7 @@
 #include "app/gui/platform/window.h"
 
+#include <time.h>
+
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -27,14 +29,23 @@ void report_missing_view(const AppState& state, std::string_view requested) {
     std::fprintf(stderr, "hbmscope: the picture does not show the view \"%s\". %s\n", row_of(*kind).title, why.c_str());
 }
 
-// For tests/gui/fuzz_window.py: a line for each frame, with the microseconds that it took.
+// What this thread has computed so far. A frame that waited for a processor took longer than it computed.
+std::chrono::microseconds cpu_time() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::microseconds(now.tv_nsec / 1000);
+}
+
+// For tests/gui/fuzz_window.py: a line for each frame, with the microseconds that it took and those that it computed.
 class FrameLog {
  public:
   FrameLog() {
     if (const char* const path = std::getenv("HBMSCOPE_FRAMES")) out_.open(path, std::ios::app);
   }
-  void note(FramePacer::Clock::duration frame) {
-    if (out_.is_open()) out_ << std::chrono::duration_cast<std::chrono::microseconds>(frame).count() << std::endl;
+  bool is_wanted() const { return out_.is_open(); }
+  void note(FramePacer::Clock::duration frame, std::chrono::microseconds computed) {
+    out_ << std::chrono::duration_cast<std::chrono::microseconds>(frame).count() << ' ' << computed.count()
+         << std::endl;
   }
 
  private:
@@ -87,8 +98,10 @@ Result<int> run_window(const WindowRequest& request) {
   }
   WindowLoop loop(**session);
   FrameLog frames;
-  while (!(*session)->close_wanted())
-    if (loop.run_once()) frames.note(loop.last_frame());
+  while (!(*session)->close_wanted()) {
+    const auto before = frames.is_wanted() ? cpu_time() : std::chrono::microseconds(0);
+    if (loop.run_once() && frames.is_wanted()) frames.note(loop.last_frame(), cpu_time() - before);
+  }
   return 0;
 }
 
