@@ -76,6 +76,15 @@ TEST_F(LogExcerptTest, reads_as_a_person_would_and_cuts_very_long_lines) {
   EXPECT_TRUE(has(5, "last"));
 }
 
+TEST_F(LogExcerptTest, keeps_the_values_of_a_line_of_json) {
+  const std::string statistics = R"({"allocated_bytes.all.current": 4177526784, "num_ooms": 1})";
+  write("CUDA out of memory.\n" + statistics + "\n");
+  const auto found = read(2);
+  ASSERT_TRUE(found) << found.error().text();
+  ASSERT_EQ(2U, found->lines.size());
+  EXPECT_EQ(statistics, found->lines[1].text);
+}
+
 TEST_F(LogExcerptTest, says_why_it_is_not_there) {
   EXPECT_EQ(read(1).error().file, file_);
   write("one\ntwo\n");

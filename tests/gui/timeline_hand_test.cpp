@@ -158,6 +158,33 @@ TEST_F(TimelineHand, j_goes_from_span_to_span_and_the_palette_to_one_of_many) {
   });
 }
 
+TEST_F(TimelineHand, in_the_overview_edges_are_dragged_and_a_new_part_is_drawn) {
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {write_steps()});
+    const ImRect strip = hand.ItemInfo("//Timeline/**/strip").RectFull;
+    const auto whole = static_cast<double>(state().answers().timeline.value->whole.end);
+    const auto span = [&] { return state().position().span; };
+    const auto drag = [&](float from, float to) {
+      hand.MouseMoveToPos({strip.Min.x + strip.GetWidth() * from, strip.GetCenter().y});
+      hand.MouseDown();
+      hand.MouseMoveToPos({strip.Min.x + strip.GetWidth() * to, strip.GetCenter().y});
+      hand.MouseUp();
+      ASSERT_TRUE(wait_until_idle(hand));
+    };
+    drag(0.2F, 0.5F);
+    EXPECT_NEAR(whole * 0.2, static_cast<double>(span().begin), whole * 0.01) << "drawn, as all of it was seen";
+    EXPECT_NEAR(whole * 0.5, static_cast<double>(span().end), whole * 0.01);
+    drag(0.5F, 0.8F);
+    EXPECT_NEAR(whole * 0.2, static_cast<double>(span().begin), whole * 0.01) << "the other edge stays";
+    EXPECT_NEAR(whole * 0.8, static_cast<double>(span().end), whole * 0.01);
+    drag(0.5F, 0.6F);
+    EXPECT_NEAR(whole * 0.3, static_cast<double>(span().begin), whole * 0.02) << "moved";
+    EXPECT_NEAR(whole * 0.9, static_cast<double>(span().end), whole * 0.02);
+    drag(0.02F, 0.1F);
+    EXPECT_NEAR(whole * 0.1, static_cast<double>(span().end), whole * 0.01) << "drawn beside it";
+  });
+}
+
 TEST_F(TimelineHand, a_span_without_length_has_no_bands) {
   run([&](ImGuiTestContext& hand) {
     open(hand, {write_steps()});

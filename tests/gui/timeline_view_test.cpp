@@ -138,33 +138,6 @@ TEST_F(TimelineView, strip_and_right_button_move_what_is_seen) {
   });
 }
 
-TEST_F(TimelineView, in_the_overview_edges_are_dragged_and_a_new_part_is_drawn) {
-  const std::string file = write_trace();
-  run([&](ImGuiTestContext& hand) {
-    open(hand, {file});
-    const ImRect strip = box(hand, "//Timeline/**/strip");
-    const auto whole = static_cast<double>(state().answers().timeline.value->whole.end);
-    const auto drag = [&](float from, float to) {
-      hand.MouseMoveToPos(at(strip, from));
-      hand.MouseDown();
-      hand.MouseMoveToPos(at(strip, to));
-      hand.MouseUp();
-      ASSERT_TRUE(wait_until_idle(hand));
-    };
-    drag(0.2F, 0.5F);
-    EXPECT_NEAR(whole * 0.2, static_cast<double>(span().begin), whole * 0.01) << "drawn, as all of it was seen";
-    EXPECT_NEAR(whole * 0.5, static_cast<double>(span().end), whole * 0.01);
-    drag(0.5F, 0.8F);
-    EXPECT_NEAR(whole * 0.2, static_cast<double>(span().begin), whole * 0.01) << "the other edge stays";
-    EXPECT_NEAR(whole * 0.8, static_cast<double>(span().end), whole * 0.01);
-    drag(0.5F, 0.6F);
-    EXPECT_NEAR(whole * 0.3, static_cast<double>(span().begin), whole * 0.02) << "moved";
-    EXPECT_NEAR(whole * 0.9, static_cast<double>(span().end), whole * 0.02);
-    drag(0.02F, 0.1F);
-    EXPECT_NEAR(whole * 0.1, static_cast<double>(span().end), whole * 0.01) << "drawn beside it";
-  });
-}
-
 TEST_F(TimelineView, click_sets_the_moment_and_snaps_to_the_failure) {
   const std::string file = write_trace();
   run([&](ImGuiTestContext& hand) {

@@ -15,6 +15,15 @@ constexpr std::size_t piece_bytes = std::size_t{1} << 20;
 constexpr std::size_t shown_line_bytes_max = std::size_t{16} << 10;
 constexpr std::size_t inner_lines_max = 100;  // A log inside one JSON string may be long.
 
+// A log within a JSON string is unfolded; of other JSON the values are worth reading too.
+std::vector<std::string> shown_lines_of(const std::string& line) {
+  const std::size_t first = line.find_first_not_of(" \t");
+  const bool is_json = first != std::string::npos && (line[first] == '{' || line[first] == '[');
+  std::vector<std::string> texts = lines_of(line);
+  if (is_json && texts.size() > 1 && line.find("\\n") == std::string::npos) return {line};
+  return texts;
+}
+
 class Excerpt {
  public:
   Excerpt(std::uint64_t line, std::uint64_t around) : first_(line > around ? line - around : 1), last_(line + around) {}
@@ -43,7 +52,7 @@ class Excerpt {
   void end_line() {
     if (number_ >= first_) {
       const std::size_t before = lines_.size();
-      for (std::string& text : lines_of(line_))
+      for (std::string& text : shown_lines_of(line_))
         if (lines_.size() < before + inner_lines_max) lines_.push_back({number_, std::move(text)});
       if (lines_.size() == before) lines_.push_back({number_, {}});
       line_.clear();

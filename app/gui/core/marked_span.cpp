@@ -1,10 +1,14 @@
 #include "app/gui/core/marked_span.h"
 
 #include <algorithm>
-#include <vector>
+#include <span>
+
+#include <fmt/format.h>
 
 #include "analysis/query/marked_spans.h"
 #include "analysis/query/steps.h"
+#include "analysis/trace/stream_names.h"
+#include "analysis/units/format.h"
 #include "app/gui/core/answers.h"
 
 namespace hbmscope::gui {
@@ -69,6 +73,25 @@ void show_marked_span(AppState& state, const MarkPlace& place) {
   for (const Found& one : find_spans(stream))
     if (one.begin == mark) return show(state, trace, place.stream, one);
   state.context().position.at = {trace, place.stream, mark->event};
+}
+
+std::vector<MarkerOffer> offer_markers(const AppState& state, const Trace& trace, std::string_view typed,
+                                       std::size_t most) {
+  const auto now = drawn_moment(state);
+  std::span<const std::uint64_t> positions;
+  if (now != nullptr && now->trace.get() == &trace) positions = now->moment.positions;
+  const auto markers = find_markers(trace, typed, most, positions, choose_heap(trace, state.position().heap).stream);
+  std::vector<std::string> streams;
+  if (trace.streams.size() > 1 && !markers.empty()) streams = find_stream_names(trace);
+  std::vector<MarkerOffer> offers;
+  for (const NamedMarker& marker : markers) {
+    std::string words(marker.name);
+    if (marker.count > 1)
+      words += fmt::format(", {} of {}", text_from_count(marker.number), text_from_count(marker.count));
+    if (marker.stream < streams.size()) words += ", " + streams[marker.stream];
+    offers.push_back({std::move(words), marker.count > 1, {marker.stream, marker.index}});
+  }
+  return offers;
 }
 
 void go_to_marked_span(AppState& state, bool forward) {

@@ -1,5 +1,10 @@
-// Goes to a span of the program's markers (NVTX, annotations, steps): it becomes the selected range.
+// Finds markers of the program and goes to a span of them (NVTX, annotations, steps): it becomes the selected range.
 #pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/gui/core/commands.h"
 
@@ -9,6 +14,15 @@ struct AppState;
 
 // Shows the span that the marker begins; of any other marker only its time.
 void show_marked_span(AppState& state, const MarkPlace& place);
+
+// "step 12, 3 of 40, rank 5": a marker that a typed text can mean, the next one of its name.
+struct MarkerOffer {
+  std::string words;
+  bool is_one_of_many = false;
+  MarkPlace place;
+};
+std::vector<MarkerOffer> offer_markers(const AppState& state, const Trace& trace, std::string_view typed,
+                                       std::size_t most);
 
 // From a selected span to the next one of its name (without numbers) in its stream, else to the next outermost one
 // after the shown time. Says so where there is none.

@@ -2,23 +2,20 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
 #include <imcmd_fuzzy_search.h>
 #include <imgui.h>
 
 #include "analysis/query/block_find.h"
 #include "analysis/query/block_list.h"
-#include "analysis/query/steps.h"
 #include "analysis/query/where.h"
-#include "analysis/trace/stream_names.h"
 #include "analysis/units/contains.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/filter_values.h"
+#include "app/gui/core/marked_span.h"
 #include "app/gui/core/place_text.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/text_field.h"
@@ -118,25 +115,11 @@ std::vector<Place> find_places(const AppState& state, const std::string& typed) 
   if (const auto moment = is_time ? std::optional(find_moment(trace, typed)) : std::nullopt; moment && *moment)
     places.push_back({"Go to the time " + (*moment)->text, "All views show it.", {{command::set_moment, typed}}});
   constexpr std::size_t markers_max = 5;
-  const auto now = drawn_moment(state);
-  const bool is_of_trace = now != nullptr && now->trace.get() == &trace;
-  const std::size_t shown_stream = choose_heap(trace, state.position().heap).stream;
-  const auto markers = find_markers(
-      trace, typed, markers_max,
-      is_of_trace ? std::span<const std::uint64_t>(now->moment.positions) : std::span<const std::uint64_t>(),
-      shown_stream);
-  const std::vector<std::string> streams =
-      trace.streams.size() > 1 && !markers.empty() ? find_stream_names(trace) : std::vector<std::string>();
-  for (const NamedMarker& marker : markers) {
-    std::string title = "Go to " + std::string(marker.name);
-    if (marker.count > 1)
-      title += fmt::format(", {} of {}", text_from_count(marker.number), text_from_count(marker.count));
-    if (marker.stream < streams.size()) title += ", " + streams[marker.stream];
-    places.push_back({title,
-                      marker.count > 1 ? "Where it begins the next time after the shown one."
-                                       : "The time at which this marker begins.",
-                      {{command::show_marked_span, {marker.stream, marker.index}}}});
-  }
+  for (MarkerOffer& offer : offer_markers(state, trace, typed, markers_max))
+    places.push_back({"Go to " + offer.words,
+                      offer.is_one_of_many ? "Where it begins the next time after the shown one."
+                                           : "The time at which this marker begins.",
+                      {{command::show_marked_span, offer.place}}});
   // A plain word is taken as a command's name; Find searches for it in code.
   const bool is_word = where == typed && typed.find_first_of(":<>=0123456789") == std::string::npos;
   if (!is_word && parse_where(where, block_where_fields(trace)))

@@ -140,7 +140,7 @@ void draw_strip_tooltip(const TimelineFrame& frame, double at) {
   ImGui::BeginTooltip();
   bold_text((whole.has_times ? text_from_moment_ns(std::llround(at)) : "event " + text_from_count(std::llround(at))) +
             ", in use " + band_text(whole.columns[column].in_use));
-  dim_text("drag the visible part, its edges, or a new one beside it");
+  dim_text("drag the visible part or its edges, or draw a new one");
   ImGui::EndTooltip();
 }
 
