@@ -1,7 +1,9 @@
 #include "app/gui/core/marked_span.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -31,7 +33,10 @@ std::vector<Found> find_spans(const Stream& stream) {
                          end != nullptr ? end->time_ns : stream.last_time_ns(), depth});
       },
       [](const Mark&) {});
-  std::sort(spans.begin(), spans.end(), [](const Found& a, const Found& b) { return a.begin < b.begin; });
+  std::stable_sort(spans.begin(), spans.end(), [](const Found& a, const Found& b) {
+    return std::tuple(a.begin->time_ns, a.begin->event, a.depth) <
+           std::tuple(b.begin->time_ns, b.begin->event, b.depth);
+  });
   return spans;
 }
 
@@ -100,7 +105,7 @@ void go_to_marked_span(AppState& state, bool forward) {
   const Trace& trace = *moment->trace;
   const HeapKey heap = choose_heap(trace, state.position().heap);
   const Stream& stream = trace.streams[heap.stream];
-  std::vector<Found> spans = find_spans(stream);
+  const std::vector<Found> spans = find_spans(stream);
   if (spans.empty()) {
     state.window.notice = "The program marked no spans (NVTX, annotations).";
     return;
@@ -111,29 +116,28 @@ void go_to_marked_span(AppState& state, bool forward) {
     const std::string name = without_numbers(full);
     return name.empty() ? std::string(full) : name;
   };
-  const auto selected = range.empty() ? spans.end() : std::find_if(spans.begin(), spans.end(), [&](const Found& one) {
-    return range_of(trace, heap.stream, one) == range;
-  });
-  const auto go_on = [&](const auto& is_wanted) {
+  const auto is_selected = [&](const Found& one) { return range_of(trace, heap.stream, one) == range; };
+  const auto selected = range.empty() ? spans.end() : std::find_if(spans.begin(), spans.end(), is_selected);
+  // The nearest one of a part of them.
+  const auto nearest = [&](auto begin, auto end, const auto& is_wanted) -> const Found* {
     if (forward) {
-      const auto found = std::find_if(spans.begin(), spans.end(), is_wanted);
-      return found == spans.end() ? nullptr : &*found;
+      const auto found = std::find_if(begin, end, is_wanted);
+      return found == end ? nullptr : &*found;
     }
-    const auto found = std::find_if(spans.rbegin(), spans.rend(), is_wanted);
-    return found == spans.rend() ? nullptr : &*found;
+    const auto behind = std::make_reverse_iterator(begin);
+    const auto found = std::find_if(std::make_reverse_iterator(end), behind, is_wanted);
+    return found == behind ? nullptr : &*found;
   };
   const Found* next = nullptr;
   if (selected != spans.end()) {
-    const Found now = *selected;
-    const std::string name = name_of(now);
-    next = go_on([&](const Found& one) {
-      return (forward ? one.begin > now.begin : one.begin < now.begin) && name_of(one) == name;
-    });
+    const std::string name = name_of(*selected);
+    next = nearest(forward ? selected + 1 : spans.begin(), forward ? spans.end() : selected,
+                   [&](const Found& one) { return name_of(one) == name; });
     if (next == nullptr)
       state.window.notice = (forward ? "This is the last span named " : "This is the first span named ") + name + ".";
   } else {
     const std::uint64_t now = moment->position(heap);
-    next = go_on([&](const Found& one) {
+    next = nearest(spans.begin(), spans.end(), [&](const Found& one) {
       return one.depth == 0 && (forward ? one.begin->event >= now : one.begin->event < now);
     });
     if (next == nullptr) state.window.notice = forward ? "No span begins later." : "No span begins earlier.";
