@@ -43,12 +43,13 @@ def find(*patterns):
 
 
 def xla_knows(flag):
-    """XLA ends the process on a flag that it doesn't know."""
+    """XLA ends the process on a flag that it doesn't know. One that it has is a C string; the description of its options keeps
+    the names of others."""
     files = [file for folder in folders_of("jax_plugins") for file in glob.glob(os.path.join(folder, "xla_cuda*", "*.so"))]
 
     def has_it(name):
         with open(name, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
-            return text.find(flag) >= 0
+            return text.find(flag + b"\0") >= 0
 
     return bool(files) and all(map(has_it, files))
 
