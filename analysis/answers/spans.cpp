@@ -7,7 +7,6 @@
 #include "analysis/answers/answer_table.h"
 #include "analysis/model/clamped.h"
 #include "analysis/query/marked_spans.h"
-#include "analysis/query/steps.h"
 #include "analysis/trace/device_labels.h"
 #include "analysis/trace/stream_names.h"
 
@@ -72,12 +71,10 @@ std::optional<T> median_of(std::vector<T> values) {
 
 Table table_of_names(const Trace& trace, const std::vector<MarkedSpan>& spans) {
   std::map<std::string, NameSums> by_name;
-  for (const MarkedSpan& span : spans) {
-    const Stream& stream = trace.streams[span.stream];
-    const std::string_view full = stream.definitions().text(span.begin->name);
-    const std::string name = without_numbers(full);
-    by_name[name.empty() ? std::string(full) : name].add(span, stream);
-  }
+  std::vector<SpanNames> names;
+  for (const Stream& stream : trace.streams) names.emplace_back(stream);
+  for (const MarkedSpan& span : spans)
+    by_name[names[span.stream].of(*span.begin)].add(span, trace.streams[span.stream]);
   std::vector<std::pair<std::string, NameSums>> sorted(by_name.begin(), by_name.end());
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
     return std::pair(a.second.sum_ns, a.second.count) > std::pair(b.second.sum_ns, b.second.count);
@@ -93,7 +90,7 @@ Table table_of_names(const Trace& trace, const std::vector<MarkedSpan>& spans) {
   }
   return {.key = "spans_by_name",
           .title = "Spans by name",
-          .note = "Numbers in names are left out.",
+          .note = "Numbers that don't repeat are left out of names.",
           .columns = {{.key = "name", .title = "Name"},
                       {.key = "count", .title = "Spans", .unit = Unit::count},
                       {.key = "total_ns", .title = "Together", .unit = Unit::nanoseconds},

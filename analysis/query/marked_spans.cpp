@@ -3,6 +3,7 @@
 #include <span>
 
 #include "analysis/query/group_walk.h"
+#include "analysis/query/steps.h"
 #include "analysis/trace/layers.h"
 
 namespace hbmscope {
@@ -100,6 +101,27 @@ bool find_most(const Stream& stream, std::uint32_t heap, std::span<MarkedSpan> s
 }
 
 }  // namespace
+
+SpanNames::SpanNames(const Stream& stream) {
+  struct Group {
+    std::size_t spans = 0, names = 0;
+  };
+  std::map<std::uint32_t, std::size_t> spans;
+  for (const Mark& mark : stream.marks())
+    if (mark.phase == mark_phase::begins) ++spans[mark.name];
+  std::map<std::string, Group> groups;
+  for (const auto& [name, count] : spans) {
+    const std::string_view full = stream.definitions().text(name);
+    std::string common = without_numbers(full);
+    if (common.empty()) common = full;
+    Group& group = groups[common];
+    group.spans += count;
+    ++group.names;
+    names_[name] = std::move(common);
+  }
+  for (auto& [name, common] : names_)
+    if (const Group& group = groups[common]; group.spans > 2 * group.names) common = stream.definitions().text(name);
+}
 
 std::optional<std::vector<MarkedSpan>> find_marked_spans(const Trace& trace, PassControl* control) {
   const auto counted = find_counted_heaps(trace);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -45,6 +46,17 @@ void for_each_marked_span(const Stream& stream, const Span& span, const Instant&
   for (const auto& [device, open] : by_device)
     for (const Open& one : open) span(*one.begin, static_cast<const Mark*>(nullptr), one.depth);
 }
+
+// Under which name spans belong together: "layer 3" of every step, as it repeats; "step" of "step 11", "step 12", ...,
+// which don't.
+class SpanNames {
+ public:
+  explicit SpanNames(const Stream& stream);
+  const std::string& of(const Mark& mark) const { return names_.at(mark.name); }
+
+ private:
+  std::map<std::uint32_t, std::string> names_;  // By the mark's.
+};
 
 // One of them, and what the largest heap of its device that counts (layers.h) had in use meanwhile; of a marker without
 // a device, the largest of its stream.

@@ -2,6 +2,8 @@
 #include "analysis/query/marked_spans.h"
 
 #include <random>
+#include <set>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -107,6 +109,25 @@ TEST(MarkedSpans, an_end_belongs_to_the_last_open_beginning_of_its_name_on_its_d
   const auto found = find_marked_spans(made.trace, nullptr);
   ASSERT_EQ(3U, found->size());
   EXPECT_TRUE(found->front().heap.empty()) << "no heap, no figures";
+}
+
+TEST(MarkedSpans, belong_together_by_names_that_repeat_else_without_their_numbers) {
+  TraceBuilder job;
+  for (int step = 0; step < 9; ++step) {
+    job.mark("step " + std::to_string(step), mark_phase::begins);
+    for (int layer = 0; layer < 3; ++layer)
+      for (const std::uint8_t phase : {mark_phase::begins, mark_phase::ends})
+        job.mark("layer " + std::to_string(layer), phase);
+    job.mark("step " + std::to_string(step), mark_phase::ends);
+  }
+  job.mark("42", mark_phase::begins);
+  job.writer.flush();
+  const Stream& stream = job.trace.streams.front();
+  const SpanNames names(stream);
+  std::set<std::string> found;
+  for (const Mark& mark : stream.marks())
+    if (mark.phase == mark_phase::begins) found.insert(names.of(mark));
+  EXPECT_EQ((std::set<std::string>{"42", "layer 0", "layer 1", "layer 2", "step"}), found);
 }
 
 }  // namespace

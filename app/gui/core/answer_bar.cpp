@@ -64,7 +64,8 @@ void add_name(AnswerBar& bar, const HeadlineAnswer& answer, const std::string& w
 // 0.
 void add_free(AnswerBar& bar, std::optional<std::uint64_t> free, std::optional<std::uint64_t> largest, bool is_shown,
               std::uint64_t wanted = 0) {
-  if (!free) return;
+  // Of what a compiler planned, or of a full pool in which nothing failed, it says nothing.
+  if (!free || (*free == 0 && wanted == 0)) return;
   std::string words = "free " + text_from_bytes(*free);
   // "requested 8.25 GiB", "free 8.25 GiB" would contradict the failure. The difference is that of the sentence.
   if (wanted > *free && text_from_bytes(wanted) == text_from_bytes(*free))

@@ -49,7 +49,7 @@ TimeRange range_of(const Trace& trace, std::size_t number, const Found& span) {
           {trace, number, span.end_event, at(span.end_ns)}};
 }
 
-// A zoomed timeline keeps its scale where the span has room in it.
+// A zoomed timeline keeps its scale where the span has room in it and can be seen.
 void show(AppState& state, const Trace& trace, std::size_t number, const Found& found) {
   const Stream& stream = trace.streams[number];
   ViewPosition& position = state.context().position;
@@ -60,8 +60,12 @@ void show(AppState& state, const Trace& trace, std::size_t number, const Found& 
       stream.has_times()
           ? TimelineSpan{stream.since_start_ns(found.begin->time_ns), stream.since_start_ns(found.end_ns)}
           : TimelineSpan{static_cast<std::int64_t>(found.begin->event), static_cast<std::int64_t>(found.end_event)};
-  if (seen.empty() || (span.begin >= seen.begin && span.end <= seen.end)) return;
-  const std::int64_t length = std::max(seen.length(), span.length() + span.length() / 4 + 1);
+  constexpr std::int64_t share_seen = 60, share_shown = 4;
+  const std::int64_t whole = seen.empty() ? whole_span_of(stream).length() : seen.length();
+  const bool is_short = span.length() < whole / share_seen;
+  if (!is_short && (seen.empty() || (span.begin >= seen.begin && span.end <= seen.end))) return;
+  const std::int64_t length = is_short ? std::max<std::int64_t>(1, span.length()) * share_shown
+                                       : std::max(whole, span.length() + span.length() / 4 + 1);
   const std::int64_t begin = std::max<std::int64_t>(0, span.begin - (length - span.length()) / 2);
   seen = {begin, begin + length};
 }
@@ -99,6 +103,13 @@ std::vector<MarkerOffer> offer_markers(const AppState& state, const Trace& trace
   return offers;
 }
 
+std::string name_of_marked_range(const Trace& trace, std::size_t stream, const TimeRange& range) {
+  for (const Found& one : find_spans(trace.streams[stream]))
+    if (range_of(trace, stream, one) == range)
+      return std::string(trace.streams[stream].definitions().text(one.begin->name));
+  return {};
+}
+
 void go_to_marked_span(AppState& state, bool forward) {
   const auto moment = ready_moment(state);
   if (moment == nullptr) return;
@@ -111,11 +122,7 @@ void go_to_marked_span(AppState& state, bool forward) {
     return;
   }
   const TimeRange& range = state.position().range;
-  const auto name_of = [&](const Found& span) {
-    const std::string_view full = stream.definitions().text(span.begin->name);
-    const std::string name = without_numbers(full);
-    return name.empty() ? std::string(full) : name;
-  };
+  const SpanNames names(stream);
   const auto is_selected = [&](const Found& one) { return range_of(trace, heap.stream, one) == range; };
   const auto selected = range.empty() ? spans.end() : std::find_if(spans.begin(), spans.end(), is_selected);
   // The nearest one of a part of them.
@@ -130,9 +137,9 @@ void go_to_marked_span(AppState& state, bool forward) {
   };
   const Found* next = nullptr;
   if (selected != spans.end()) {
-    const std::string name = name_of(*selected);
+    const std::string& name = names.of(*selected->begin);
     next = nearest(forward ? selected + 1 : spans.begin(), forward ? spans.end() : selected,
-                   [&](const Found& one) { return name_of(one) == name; });
+                   [&](const Found& one) { return names.of(*one.begin) == name; });
     if (next == nullptr)
       state.window.notice = (forward ? "This is the last span named " : "This is the first span named ") + name + ".";
   } else {

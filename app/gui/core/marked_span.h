@@ -24,7 +24,10 @@ struct MarkerOffer {
 std::vector<MarkerOffer> offer_markers(const AppState& state, const Trace& trace, std::string_view typed,
                                        std::size_t most);
 
-// From a selected span to the next one of its name (without numbers) in its stream, else to the next outermost one
+// The name of the span that the range is. Empty: it is none.
+std::string name_of_marked_range(const Trace& trace, std::size_t stream, const TimeRange& range);
+
+// From a selected span to the next one of its name (SpanNames) in its stream, else to the next outermost one
 // after the shown time. Says so where there is none.
 void go_to_marked_span(AppState& state, bool forward);
 

@@ -97,11 +97,18 @@ void MapMarks::offsets(float left, float width) const {
   const std::vector<EndLabel> ends = end_labels();
   const auto every = static_cast<int>(std::ceil(look.px(30) / static_cast<float>(view.pitch)));
   const float lowest = ImGui::GetWindowPos().y + ImGui::GetWindowHeight() - ImGui::GetTextLineHeight();
+  std::string last;
   for (int row = 0; row < view.rows; row += std::max(1, every)) {
     std::int64_t px = view.origin + static_cast<std::int64_t>(row) * view.width;
     if (px >= line.length_px()) break;
     px = std::max<std::int64_t>(0, px);
-    const std::string words = offset_text(spans, line.address_of_place(px));
+    const std::uint64_t address = line.address_of_place(px);
+    std::string words = offset_text(spans, address);
+    // Where three digits don't tell neighbours apart.
+    if (words == last)
+      words = "+" + text_from_count((address - spans.regions.front().range.begin) >> 20) + " MiB";
+    else
+      last = words;
     const float high = ImGui::GetTextLineHeight();
     const float middle =
         origin.y + static_cast<float>(row * view.pitch) + (static_cast<float>(view.pitch - 1) - high) / 2;

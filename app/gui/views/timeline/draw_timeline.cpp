@@ -8,6 +8,7 @@
 
 #include "analysis/units/format.h"
 #include "app/gui/core/answers.h"
+#include "app/gui/core/marked_span.h"
 #include "app/gui/core/span_text.h"
 #include "app/gui/core/tables.h"
 #include "app/gui/look/answer_state.h"
@@ -145,7 +146,12 @@ std::vector<DeviceLane> device_lanes(const TimelineFrame& frame, DeviceLane& sho
 RangeLabel range_label(const TimelineFrame& frame) {
   const SelectedRange& selected = frame.view.selected;
   RangeLabel label{{std::llround(selected.begin), std::llround(selected.end)}, {}};
-  label.words = length_text(frame.whole.has_times, label.span, shown_steps(frame.state).get());
+  const TimeRange& range = frame.state.position().range;
+  RangeName& name = frame.view.range_name;
+  if (!frame.view.is_selecting && name.of != range)
+    name = {range, name_of_marked_range(*frame.state.source()->trace, frame.whole.heap.stream, range)};
+  if (name.of == range && !name.words.empty()) label.words = name.words + ": ";
+  label.words += length_text(frame.whole.has_times, label.span, shown_steps(frame.state).get());
   const auto& answer = frame.state.answers().range.value;
   if (answer == nullptr || answer->range != selected.pushed_as || !answer->shown) return label;
   const auto in_use = [&](const std::vector<HeapRow>& rows) {

@@ -20,6 +20,12 @@ struct SelectedRange {
   std::weak_ptr<const Trace> trace;  // In a later version of the trace the peak may move.
 };
 
+// The name of the marked span that is the range, looked up once.
+struct RangeName {
+  TimeRange of;
+  std::string words;
+};
+
 // Where the context menu was opened, and what is there.
 struct TimelineMenu {
   double at = 0;               // On the axis.
@@ -46,6 +52,7 @@ struct TimelineState {
   std::optional<ByteRange> y_range;  // Zoomed by hand.
   double pressed_at = 0;             // On the axis: the start of the drag.
   SelectedRange selected;
+  RangeName range_name;
   // In the overview: its visible part is moved, one of its edges is, or a new one is drawn.
   enum class StripDrag : std::uint8_t { part, edge, drawn };
   StripDrag strip_drag = StripDrag::part;

@@ -166,6 +166,8 @@ void draw_menu(const TimelineFrame& frame) {
   if (ImGui::MenuItem("Pin this time")) frame.commands.push(command::set_pin, at);
   const double length = frame.picture.end - frame.picture.begin;
   if (ImGui::MenuItem("Zoom in here")) frame.show(view.menu.at - length / 16, view.menu.at + length / 16);
+  if (!frame.state.position().range.empty() && ImGui::MenuItem("Zoom to the range", "double click"))
+    frame.show(view.selected.begin, view.selected.end);
   const bool is_whole = frame.state.position().span.empty();
   if (ImGui::MenuItem("Show the whole trace", "0", false, !is_whole))
     frame.show(0, static_cast<double>(frame.whole.whole.end));

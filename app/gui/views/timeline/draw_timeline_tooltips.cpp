@@ -204,7 +204,7 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
       const std::uint32_t heap = frame.whole.heap.heap;
       const auto first = static_cast<std::int64_t>(stream.in_use_at_mark(heap, range->position)),
                  last = static_cast<std::int64_t>(stream.in_use_at_mark(heap, range->end_position));
-      text("in use before it " + text_from_bytes(first) + ", at its end " + delta_text_from_bytes(last - first));
+      text("in use before it " + text_from_bytes(first) + ", left behind " + delta_text_from_bytes(last - first));
     }
     draw_ranges_of_name(frame, range->name);
   }
