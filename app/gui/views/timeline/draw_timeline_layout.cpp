@@ -119,16 +119,16 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   const bool is_alone = options.devices == 0;
   const float kept = options.has_thin_lanes ? 0 : look.px(plot_least);
   const auto fold = [&](const std::string& what) { picture.folded += (picture.folded.empty() ? "" : ", ") + what; };
-  int marker_rows = picture.source.instants.empty() && picture.source.refusals.empty() ? 0 : 1;
+  const int instant_rows = picture.source.instants.empty() && picture.source.refusals.empty() ? 0 : 1;
   int depth = 0;
   for (const TimelineMarker& one : picture.source.stretches) depth = std::max(depth, one.depth + 1);
-  marker_rows += depth;
+  int marker_rows = instant_rows + depth;
   float room = to.y - from.y, foot = to.y;
   // Outer ranges (steps) say more than what is nested in them: these only get what is left.
   picture.marker_rows_left_out = marker_rows;
   marker_rows = std::min(marker_rows, std::max(1, static_cast<int>(room / 4 / row)));
   // The outermost spans are there also where other lanes are folded.
-  const int rows_kept = std::min(marker_rows, (depth > 0 ? 1 : 0) + (marker_rows > depth ? 1 : 0));
+  const int rows_kept = std::min(marker_rows, instant_rows + (depth > 0 ? 1 : 0));
   while (marker_rows > rows_kept && room - static_cast<float>(marker_rows) * row < kept) --marker_rows;
   if (is_alone && marker_rows > 0 && room > look.px(60) + static_cast<float>(marker_rows) * row) {
     picture.marker_rows_left_out -= marker_rows;

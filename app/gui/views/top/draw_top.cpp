@@ -124,8 +124,11 @@ void draw_swatch(const AppState& state, const Look& look, const SummaryAnswer& s
   if (shown_coloring(state) != coloring) return;
   if (by != TopBy::your_code) {
     shade = shade_of_category(by == TopBy::name ? summary.names[row].category : summary.categories[row].category);
-  } else if (const UserCodeRow& line = summary.user_code[row]; !line.has_no_user_code()) {
-    shade = colors->hues_of(coloring).shade_of(own_line_name(line.frame.function, line.frame.file, line.frame.line));
+  } else if (const UserCodeRow& line = summary.user_code[row]; line.has_place()) {
+    const std::string name = line.has_no_user_code()
+                                 ? std::string(line.label())
+                                 : own_line_name(line.frame.function, line.frame.file, line.frame.line);
+    shade = colors->hues_of(coloring).shade_of(name);
   }
   const float side = look.px(10);
   const ImVec2 at = ImGui::GetCursorScreenPos();
