@@ -28,6 +28,7 @@ _known = {}  # By id: [weak reference, value on the host].
 _guesses = {}  # By id: [weak reference, plausible value].
 _plans = weakref.WeakKeyDictionary()  # By jaxpr.
 _random = None
+_cpu = None  # The device that computes. False: there is none, as JAX_PLATFORMS=cuda has it.
 _troubles = {}
 
 
@@ -181,7 +182,7 @@ def _compute(part, values):
     function, inputs, avals, _ = part
     _thread.is_computing = True
     try:
-        with jax.default_device(jax.devices("cpu")[0]), jax._src.config.enable_compilation_cache(False):
+        with jax.default_device(_cpu), jax._src.config.enable_compilation_cache(False):
             outputs = function(*[_as_input(values[at], aval) for at, aval in zip(inputs, avals)])
         return [np.array(_base(one)) for one in outputs]
     finally:
@@ -233,6 +234,17 @@ def _is_emulated(array):
     return next(iter(array.sharding.device_set)).platform not in ("cpu", "tpu")
 
 
+def _has_cpu():
+    global _cpu
+    if _cpu is None:
+        try:
+            _cpu = jax.devices("cpu")[0]
+        except RuntimeError as error:
+            _cpu = False
+            _note_trouble("cpu", error)
+    return _cpu is not False
+
+
 def _follow(closed, args, outputs):
     plan = _plans.get(closed)
     if plan is None:
@@ -241,7 +253,7 @@ def _follow(closed, args, outputs):
         return
     values = [_value_of(one) for one in (*closed.consts, *args)]
     known = sum(1 << at for at, one in enumerate(values) if one is not None)
-    part = plan.part(known) if len(values) == plan.count else None
+    part = plan.part(known) if len(values) == plan.count and _has_cpu() else None
     if part is not None:
         for at, value in zip(part[3], _compute(part, values)):
             _remember(outputs[at], value)

@@ -36,6 +36,9 @@ else:
     # Otherwise JAX falls back to the CPU without a word if its plugin does not start.
     if not os.environ.get("JAX_PLATFORMS") and any(importlib.util.find_spec(f"jax_cuda{major}_plugin") for major in (12, 13)):
         os.environ["JAX_PLATFORMS"] = "cuda,cpu"
+    # The CPU computes what is known (hbmscope_jax.py). The first platform stays the default, and must start.
+    elif os.environ.get("JAX_PLATFORMS") in ("cuda", "gpu"):
+        os.environ["JAX_PLATFORMS"] += ",cpu"
 if os.environ.get("HBMSCOPE_DEVICE_REPORT"):
     import hbmscope_dry_run  # noqa: F401
     import hbmscope_values  # noqa: F401
