@@ -12,6 +12,7 @@ leaves Python out.
 """
 
 import os
+import sys
 import threading
 import weakref
 
@@ -22,6 +23,7 @@ EQUATIONS_MAX, STEPS_MAX = 5000, 10_000
 # They loop without a known end, call what has no form for the CPU, or draw other numbers there.
 NOT_COMPUTED = ("while", "pallas_call", "rng_bit_generator", "shard_map", "ffi_call", "custom_call", "infeed", "outfeed")
 
+values = None  # hbmscope_values.
 jax = np = core = pe = None
 _is_worst = os.environ.get("HBMSCOPE_VALUES") == "worst"
 _known = {}  # By id: [weak reference, value on the host].
@@ -41,8 +43,6 @@ _thread = _Thread()
 
 def _note_trouble(name, error):
     if os.environ.get("HBMSCOPE_DEVICE_LOG") and name not in _troubles:
-        import sys
-
         sys.stderr.write(f"hbmscope_jax: {name}: {type(error).__name__}: {str(error)[:200]}\n")
     _troubles[name] = _troubles.get(name, 0) + 1
 
@@ -201,7 +201,7 @@ def _guess_of(jaxpr):
         return None
     if out.shape == () and len(inputs) == 1 and inputs[0].dtype == bool and _size(inputs[0]) > 1:
         size = _size(inputs[0])
-        return "count", size if _is_worst else (size + 1) // 2
+        return "count", size if _is_worst else (size + 1) // 2, size
     sizes = [max((equation.invars[0].aval.shape[axis] for axis in equation.params["axes"]), default=1) for equation in _all_equations(jaxpr) if equation.primitive.name == "argmax"]
     return ("index", max(sizes)) if sizes else None
 
@@ -214,14 +214,26 @@ def _all_equations(jaxpr, depth=0):
                 yield from _all_equations(one, depth + 1)
 
 
+def _note_size(count, most):
+    """For the verdict, with the function of JAX that the program called: `nonzero`, `__getitem__`."""
+    frame, name = sys._getframe(1), ""
+    while frame is not None and ("-packages" in frame.f_code.co_filename or frame.f_code.co_filename.startswith("<")):
+        name, frame = frame.f_code.co_name, frame.f_back
+    values.note_size(count, most, name)
+
+
 def _plausible(value, guess):
     if guess is not None:
-        kind, number = guess
+        kind, number, *most = guess
         if kind == "count":
+            _note_size(number, most[0])
             return np.full(value.shape, number, value.dtype)
         return np.zeros_like(value) if _is_worst else _random.integers(0, max(1, number), value.shape).astype(value.dtype)
     if value.dtype == bool:
-        return np.ones_like(value) if _is_worst else _random.random(value.shape) < 0.5
+        mask = np.ones_like(value) if _is_worst else _random.random(value.shape) < 0.5
+        if mask.size > 1:
+            _note_size(int(mask.sum()), mask.size)
+        return mask
     if jax.numpy.issubdtype(value.dtype, np.floating):
         return np.full(value.shape, hbmscope_guesses.next_loss(), value.dtype) if value.size == 1 else _random.standard_normal(value.shape).astype(value.dtype)
     return value
@@ -344,6 +356,8 @@ def _install(module):
         _note_trouble("start", error)
 
 
-def changes():
+def changes(module):
     """For hbmscope_imports.change()."""
+    global values
+    values = module
     return {"jax": _install}

@@ -250,8 +250,8 @@ def _line_of_user():
     return ""
 
 
-def note_size(size, most):
-    name = _thread.operation.strip("_").replace("unique2", "unique")
+def note_size(size, most, operation=None):
+    name = (operation or _thread.operation).strip("_").replace("unique2", "unique")
     known = _assumed.setdefault((name, _line_of_user()), [0, size, size, most])
     known[0] += 1
     known[1:] = min(known[1], size), max(known[2], size), max(known[3], most)
@@ -484,4 +484,4 @@ if _how != "zeros":
     for _module in (sys.modules[__name__], hbmscope_ranks, hbmscope_guesses, hbmscope_jax, hbmscope_libraries, hbmscope_triton):
         for _one in [one for one in vars(_module).values() if isinstance(one, types.FunctionType)]:
             _one.__code__ = _without_file(_one.__code__)
-    hbmscope_imports.change({"torch": _install, **hbmscope_libraries.changes(sys.modules[__name__]), **hbmscope_triton.changes(sys.modules[__name__]), **hbmscope_jax.changes()})
+    hbmscope_imports.change({"torch": _install, **hbmscope_libraries.changes(sys.modules[__name__]), **hbmscope_triton.changes(sys.modules[__name__]), **hbmscope_jax.changes(sys.modules[__name__])})
