@@ -125,23 +125,27 @@ def _weak(storage):
 
 
 def _mark(tensor, state):
+    """`state`: of all of it, or a tensor of those of its elements."""
     storage = tensor.untyped_storage()
     mark = _marks.get(storage._cdata)
-    if tensor.numel() * tensor.element_size() >= storage.nbytes():
+    is_one = isinstance(state, int)
+    if not is_one and (storage.nbytes() > INTEGERS_MAX or int(state.min()) == int(state.max())):
+        state, is_one = int(state.min()), True
+    if is_one and tensor.numel() * tensor.element_size() >= storage.nbytes():
         if mark is not None:
             mark[1:] = state, None
         elif state != UNKNOWN:
             _marks[storage._cdata] = [_weak(storage), state, None]
         return
     if mark is None:
-        if state == UNKNOWN or storage.nbytes() > INTEGERS_MAX:
+        if (is_one and state == UNKNOWN) or storage.nbytes() > INTEGERS_MAX:
             return
         mark = _marks[storage._cdata] = [_weak(storage), UNKNOWN, None]
     if mark[2] is None:
-        if mark[1] == state:
+        if is_one and mark[1] == state:
             return
         mark[2] = torch.full((storage.nbytes(),), mark[1], dtype=torch.uint8)
-    _bytes_view(mark[2], tensor).fill_(state)
+    _bytes_view(mark[2], tensor).copy_(torch.full((), state, dtype=torch.uint8) if is_one else state)
 
 
 def _forget_the_dead():
@@ -357,14 +361,7 @@ def _follow_where(op, args, result):
     chosen = _on_cpu(condition).bool()
     of = torch.where(chosen, states_of_elements(yes), states_of_elements(no)).clamp(max=state)
     _give(result, _compute(op, args, {}), state)
-    least = int(of.min())
-    if least < state:
-        _mark(result, least)
-        if least < int(of.max()) and result.untyped_storage().nbytes() <= INTEGERS_MAX:
-            mark = _marks.setdefault(result.untyped_storage()._cdata, [_weak(result.untyped_storage()), least, None])
-            if mark[2] is None:
-                mark[2] = torch.full((result.untyped_storage().nbytes(),), mark[1], dtype=torch.uint8)
-            _bytes_view(mark[2], result).copy_(of)
+    _mark(result, of)
     return True
 
 
