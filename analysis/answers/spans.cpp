@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "analysis/answers/answer_table.h"
@@ -43,14 +44,15 @@ struct NameSums {
   std::vector<std::int64_t> lengths_ns;
   std::vector<std::uint64_t> most_of_each;  // In use.
   bool has_heap = false;
-  const MarkedSpan* longest = nullptr;
+  const MarkedSpan* highest = nullptr;  // The longest of those with the most in use.
 
   void add(const MarkedSpan& span, const Stream& stream) {
     ++count;
     has_heap |= !span.heap.empty();
     most_bytes = std::max(most_bytes, span.most_bytes);
     if (!span.heap.empty()) most_of_each.push_back(span.most_bytes);
-    if (longest == nullptr || span.length_ns(stream) > longest_ns) longest = &span;
+    const auto height_of = [&](const MarkedSpan& one) { return std::pair(one.most_bytes, one.length_ns(stream)); };
+    if (highest == nullptr || height_of(span) > height_of(*highest)) highest = &span;
     if (const auto ns = span.length_ns(stream)) {
       sum_ns = clamped_sum(sum_ns.value_or(0), *ns);
       longest_ns = std::max(longest_ns.value_or(0), *ns);
@@ -82,7 +84,7 @@ Table table_of_names(const Trace& trace, const std::vector<MarkedSpan>& spans) {
   std::vector<std::vector<Value>> cells;
   std::vector<Action> actions;
   for (const auto& [name, sums] : sorted) {
-    actions.push_back(go_to(trace, *sums.longest));
+    actions.push_back(go_to(trace, *sums.highest));
     const auto mean = sums.sum_ns ? std::optional(*sums.sum_ns / static_cast<std::int64_t>(sums.count)) : std::nullopt;
     cells.push_back({name, sums.count, value_of(sums.sum_ns), value_of(mean), value_of(median_of(sums.lengths_ns)),
                      value_of(sums.longest_ns), sums.has_heap ? Value(sums.most_bytes) : Value(),
