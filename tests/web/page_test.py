@@ -333,12 +333,12 @@ class PageTest(unittest.TestCase):
     def test_the_wheel_zooms_and_the_middle_button_pans(self):
         page = self.open(SOURCES / "samples/fragments.hbm", "at=oom")
         before = self.settled(page)
-        page.mouse.move(1100, 640)
+        page.mouse.move(1100, 670)
         page.mouse.wheel(0, -400)
         zoomed = self.settled(page, "zoomed")
         self.assertGreater(difference(before, zoomed), 0.01)
         page.mouse.down(button="middle")
-        page.mouse.move(900, 640, steps=5)
+        page.mouse.move(900, 670, steps=5)
         page.mouse.up(button="middle")
         self.assertGreater(difference(zoomed, self.settled(page, "panned")), 0.005)
 
