@@ -55,13 +55,10 @@ inline std::optional<FreeFound> find_free(const Stream& stream, std::uint32_t sl
   if (slot == LiveBlock::no_slot) return std::nullopt;
   const auto& blocks = stream.blocks();
   const auto block_of = [&](std::uint64_t event) {
-    std::size_t first = 0, behind = blocks.size();
-    while (first < behind) {
-      const std::size_t middle = (first + behind) / 2;
-      (blocks[middle]->header.first_event <= event ? first : behind) =
-          blocks[middle]->header.first_event <= event ? middle + 1 : middle;
-    }
-    return first == 0 ? 0 : first - 1;
+    const auto after = std::upper_bound(
+        blocks.begin(), blocks.end(), event,
+        [](std::uint64_t wanted, const wire::SharedBlock& block) { return wanted < block->header.first_event; });
+    return static_cast<std::size_t>(std::max<std::ptrdiff_t>(1, after - blocks.begin()) - 1);
   };
   const std::size_t plain_end = stream.end_of_plain_sizes(block_of(since));
   static const wire::FieldChoice slots_alone = wire::FieldChoice().only(RecordKind::free, {"slot"});

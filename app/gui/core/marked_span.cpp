@@ -56,10 +56,8 @@ void show(AppState& state, const Trace& trace, std::size_t number, const Found& 
   position.range = range_of(trace, number, found);
   position.at = position.range.from;
   TimelineSpan& seen = position.span;
-  const TimelineSpan span =
-      stream.has_times()
-          ? TimelineSpan{stream.since_start_ns(found.begin->time_ns), stream.since_start_ns(found.end_ns)}
-          : TimelineSpan{static_cast<std::int64_t>(found.begin->event), static_cast<std::int64_t>(found.end_event)};
+  const TimelineSpan span{axis_of(stream, found.begin->event, found.begin->time_ns),
+                          axis_of(stream, found.end_event, found.end_ns)};
   constexpr std::int64_t share_seen = 60, share_shown = 4;
   const std::int64_t whole = seen.empty() ? whole_span_of(stream).length() : seen.length();
   const bool is_short = span.length() < whole / share_seen;

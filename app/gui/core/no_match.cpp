@@ -78,8 +78,7 @@ std::vector<AnswerChip> words_of_gone(const Trace& trace, const TraceMoment& mom
 
 std::vector<AnswerChip> words_of_no_match(const AppState& state) {
   const ViewRequest& request = state.position().request;
-  if (request.where.empty() && request.focus.empty() && request.ignore.empty())
-    return {{"The file names no code for what is in use at this time.", {}}};
+  if (request == without_filters(request)) return {{"The file names no code for what is in use at this time.", {}}};
   const std::string nothing = "Nothing in use at this time matches the filter.";
   const auto moment = ready_moment(state);
   const auto& blocks = state.answers().blocks;

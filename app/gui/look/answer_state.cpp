@@ -133,7 +133,7 @@ void draw_no_match(const AppState& state, CommandQueue& commands) {
     if (!part.tooltip.empty()) tooltip(part.tooltip);
   }
   const ViewRequest& request = state.position().request;
-  if (request.where.empty() && request.focus.empty() && request.ignore.empty()) return;
+  if (request == without_filters(request)) return;
   if (ImGui::Button("Clear filter")) commands.push(CommandId::clear_filter);
 }
 

@@ -27,11 +27,10 @@ values = None  # hbmscope_values.
 jax = np = core = pe = None
 _is_worst = os.environ.get("HBMSCOPE_VALUES") == "worst"
 _known = {}  # By id: [weak reference, value on the host].
-_guesses = {}  # By id: [weak reference, plausible value].
+_guesses = {}  # By id: [weak reference, what _guess_of says].
 _plans = weakref.WeakKeyDictionary()  # By jaxpr.
 _random = None
 _cpu = None  # The device that computes. False: there is none, as JAX_PLATFORMS=cuda has it.
-_troubles = {}
 
 
 class _Thread(threading.local):
@@ -39,12 +38,6 @@ class _Thread(threading.local):
 
 
 _thread = _Thread()
-
-
-def _note_trouble(name, error):
-    if os.environ.get("HBMSCOPE_DEVICE_LOG") and name not in _troubles:
-        sys.stderr.write(f"hbmscope_jax: {name}: {type(error).__name__}: {str(error)[:200]}\n")
-    _troubles[name] = _troubles.get(name, 0) + 1
 
 
 # --- What is known -----------------------------------------------------------------------------------------------------
@@ -95,10 +88,12 @@ def _inner(equation):
                 yield one
 
 
-def _is_call(equation):
-    """It has one jaxpr, with its inputs and outputs."""
+def _called(equation):
+    """Its jaxpr, if that has the equation's inputs and outputs."""
+    if equation.primitive.name not in ("pjit", "jit", "closed_call", "core_call", "remat", "checkpoint"):
+        return None
     inner = list(_inner(equation))
-    return equation.primitive.name in ("pjit", "jit", "closed_call", "core_call", "remat", "checkpoint") and len(inner) == 1 and inner[0]
+    return inner[0] if len(inner) == 1 and len(inner[0].invars) == len(equation.invars) else None
 
 
 def _needed(jaxpr, given):
@@ -109,9 +104,9 @@ def _needed(jaxpr, given):
         bits.setdefault(var, -1)
     for equation in jaxpr.eqns:
         inputs = [of(var) for var in equation.invars]
-        inner = _is_call(equation)
-        if inner and len(inner.invars) == len(inputs):
-            outputs = _needed(inner, inputs)
+        called = _called(equation)
+        if called is not None:
+            outputs = _needed(called, inputs)
         else:
             together = 0
             for one in inputs:
@@ -178,12 +173,12 @@ def _as_input(value, aval):
     return np.asarray(value, dtype=aval.dtype)
 
 
-def _compute(part, values):
+def _compute(part, known):
     function, inputs, avals, _ = part
     _thread.is_computing = True
     try:
         with jax.default_device(_cpu), jax._src.config.enable_compilation_cache(False):
-            outputs = function(*[_as_input(values[at], aval) for at, aval in zip(inputs, avals)])
+            outputs = function(*[_as_input(known[at], aval) for at, aval in zip(inputs, avals)])
         return [np.array(_base(one)) for one in outputs]
     finally:
         _thread.is_computing = False
@@ -253,7 +248,7 @@ def _has_cpu():
             _cpu = jax.devices("cpu")[0]
         except RuntimeError as error:
             _cpu = False
-            _note_trouble("cpu", error)
+            values._note_trouble("cpu", error)
     return _cpu is not False
 
 
@@ -263,11 +258,11 @@ def _follow(closed, args, outputs):
         plan = _plans[closed] = _Plan(closed)
     if not plan.small:
         return
-    values = [_value_of(one) for one in (*closed.consts, *args)]
-    known = sum(1 << at for at, one in enumerate(values) if one is not None)
-    part = plan.part(known) if len(values) == plan.count and _has_cpu() else None
+    inputs = [_value_of(one) for one in (*closed.consts, *args)]
+    known = sum(1 << at for at, one in enumerate(inputs) if one is not None)
+    part = plan.part(known) if len(inputs) == plan.count and _has_cpu() else None
     if part is not None:
-        for at, value in zip(part[3], _compute(part, values)):
+        for at, value in zip(part[3], _compute(part, inputs)):
             _remember(outputs[at], value)
     elif plan.guess is not None and _is_array(outputs[0]):
         _keep(_guesses, outputs[0], plan.guess)
@@ -282,7 +277,7 @@ def _after_calls(pjit):
             try:
                 _follow(jaxpr, args, result[0])
             except Exception as error:  # Another release, or what the CPU can't do.
-                _note_trouble(parameters.get("name", ""), error)
+                values._note_trouble(parameters.get("name", ""), error)
         return result
 
     pjit._pjit_call_impl_python = run_and_follow
@@ -301,7 +296,7 @@ def _after_puts(primitive):
                         if known is not None:
                             _remember(array, np.array(known, dtype=_base(array).dtype))
             except Exception as error:
-                _note_trouble("device_put", error)
+                values._note_trouble("device_put", error)
         return outputs
 
     primitive.def_impl(run_and_remember)
@@ -332,7 +327,7 @@ def _read_plausible(array_type):
             self._npy_value = value
             _keep(_known, self, value)  # It was noted as read; from now on it has this value.
         except Exception as error:
-            _note_trouble("read", error)
+            values._note_trouble("read", error)
         return value
 
     array_type._value = property(value_of_array)
@@ -353,7 +348,7 @@ def _install(module):
         _after_puts(dispatch.device_put_p)
         _read_plausible(ArrayImpl)
     except Exception as error:  # Another release: all values stay as they are.
-        _note_trouble("start", error)
+        values._note_trouble("start", error)
 
 
 def changes(module):

@@ -33,23 +33,20 @@ UNKNOWN, ASSUMED, KNOWN = hbmscope_guesses.UNKNOWN, hbmscope_guesses.ASSUMED, hb
 # An operation with more elements than that is not computed: its values hardly decide anything, and would take long.
 FLOATS_MAX, INTEGERS_MAX = 1 << 16, hbmscope_guesses.ELEMENTS_MAX
 
-# Computed from their inputs, in all their overloads.
+# Computed from their inputs, in all their overloads; what ends with _ and changes its tensor in place is, too (LAYOUT).
 COMPUTED = """
-add add_ sub sub_ rsub mul mul_ div div_ floor_divide floor_divide_ remainder remainder_ fmod neg neg_ abs abs_ sign pow pow_ sqrt sqrt_
-rsqrt exp log log2 log1p expm1 sin cos tanh sigmoid reciprocal ceil floor round trunc clamp clamp_ clamp_min clamp_min_ clamp_max
-clamp_max_ minimum maximum where eq eq_ ne ne_ lt lt_ le le_ gt gt_ ge ge_ logical_and logical_and_ logical_or logical_or_ logical_not
-logical_not_ logical_xor bitwise_and bitwise_and_ bitwise_or bitwise_or_ bitwise_not bitwise_not_ bitwise_xor __lshift__ __rshift__
-bitwise_left_shift bitwise_right_shift isnan isinf isin masked_fill masked_fill_ fill_ zero_ copy_ cumsum cumsum_ cumprod sum prod mean amax
-amin aminmax max min any all argmax argmin sort topk cat index_select gather scatter scatter_ scatter_add scatter_add_ index index_put_
-_index_put_impl_ index_fill_ index_add_ index_copy_ flip roll tril triu tril_ triu_ arange linspace eye tril_indices triu_indices bincount histc
-searchsorted bucketize scatter_reduce lerp addcmul addcdiv masked_scatter_ masked_scatter masked_select repeat_interleave
-std var linalg_vector_norm _softmax _log_softmax nan_to_num atan2 erf cummax cummin logsumexp renorm
+add sub rsub mul div floor_divide remainder fmod neg abs sign pow sqrt rsqrt exp log log2 log1p expm1 sin cos tanh sigmoid reciprocal ceil floor round
+trunc clamp clamp_min clamp_max minimum maximum where eq ne lt le gt ge logical_and logical_or logical_not logical_xor bitwise_and bitwise_or
+bitwise_not bitwise_xor __lshift__ __rshift__ bitwise_left_shift bitwise_right_shift isnan isinf isin masked_fill cumsum cumprod sum prod mean amax
+amin aminmax max min any all argmax argmin sort topk cat index_select gather scatter scatter_add index _index_put_impl_ flip roll tril triu arange
+linspace eye tril_indices triu_indices bincount histc searchsorted bucketize scatter_reduce lerp addcmul addcdiv masked_scatter masked_select
+repeat_interleave std var linalg_vector_norm _softmax _log_softmax nan_to_num atan2 erf cummax cummin logsumexp renorm
 """.split()
 # As large as the values say.
 SIZED = ("nonzero", "_unique", "_unique2", "unique_dim", "unique_consecutive")
 # Drawn: whatever depends on them is assumed.
 DRAWN = ("random_", "bernoulli_", "bernoulli", "randperm", "multinomial", "uniform_", "normal_", "exponential_", "geometric_", "cauchy_", "log_normal_")
-# Whatever else changes a tensor in place is computed too, but for these, which change how it lies in memory.
+# In place, but changes how a tensor lies in memory: not computed.
 LAYOUT = ("as_strided_", "detach_", "resize_", "resize_as_", "set_", "squeeze_", "unsqueeze_", "t_", "transpose_")
 # They return a value to the program.
 READ = ("_local_scalar_dense", "equal")

@@ -49,10 +49,11 @@ struct Plot {
   std::int64_t end = 1;    // The last time or event,
   std::uint64_t most = 1;  // and the largest pool.
 
-  Plot(const std::vector<PoolCosts>& times, ImVec2 top_left, ImVec2 bottom_right) : from(top_left), to(bottom_right) {
-    has_times = times.back().since_start_ns.value_or(0) > 0;
-    end = std::max<std::int64_t>(1, value_of(times.back()));
-    for (const PoolCosts& one : times) most = std::max(most, one.pool_bytes);
+  Plot(const std::vector<const PoolCosts*>& times, ImVec2 top_left, ImVec2 bottom_right)
+      : from(top_left), to(bottom_right) {
+    has_times = times.back()->since_start_ns.value_or(0) > 0;
+    end = std::max<std::int64_t>(1, value_of(*times.back()));
+    for (const PoolCosts* one : times) most = std::max(most, one->pool_bytes);
   }
   std::int64_t value_of(const PoolCosts& costs) const {
     return has_times ? costs.since_start_ns.value_or(0) : static_cast<std::int64_t>(costs.position);
@@ -67,10 +68,10 @@ struct Plot {
     return to.y - (to.y - from.y) * static_cast<float>(std::clamp(bytes / static_cast<double>(most), 0.0, 1.0));
   }
   // The last one at or before this x.
-  const PoolCosts& at(const std::vector<PoolCosts>& times, float wanted) const {
+  const PoolCosts& at(const std::vector<const PoolCosts*>& times, float wanted) const {
     const auto after = std::upper_bound(times.begin(), times.end(), wanted,
-                                        [&](float at, const PoolCosts& one) { return at < x(one); });
-    return after == times.begin() ? times.front() : *(after - 1);
+                                        [&](float at, const PoolCosts* one) { return at < x(*one); });
+    return after == times.begin() ? *times.front() : **(after - 1);
   }
 };
 
@@ -128,11 +129,13 @@ void draw_figures(const PoolCosts& costs, bool is_here, const std::optional<std:
 // `exact`: those at the selected time; null if they aren't known.
 void draw_plot(const Look& look, const PoolCostsAnswer& answer, const PoolCosts* exact, const TraceMoment& now,
                CommandQueue& commands) {
-  std::vector<PoolCosts> times = answer.times;
+  std::vector<const PoolCosts*> times;
+  times.reserve(answer.times.size() + 1);
+  for (const PoolCosts& one : answer.times) times.push_back(&one);
   const auto after =
       std::upper_bound(times.begin(), times.end(), now.position(answer.heap),
-                       [](std::uint64_t position, const PoolCosts& one) { return position < one.position; });
-  if (exact != nullptr) times.insert(after, *exact);
+                       [](std::uint64_t position, const PoolCosts* one) { return position < one->position; });
+  if (exact != nullptr) times.insert(after, exact);
   const float width = ImGui::GetContentRegionAvail().x - look.px(14), height = ImGui::GetFontSize() * 6;
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const Plot plot(times, from, {from.x + width, from.y + height});
@@ -140,7 +143,8 @@ void draw_plot(const Look& look, const PoolCostsAnswer& answer, const PoolCosts*
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddRectFilled(plot.from, plot.to, look.role(Role::no_memory));
   for (std::size_t i = 0; i < times.size(); ++i)
-    draw_column(draw, look, plot, times[i], plot.x(times[i]), i + 1 < times.size() ? plot.x(times[i + 1]) : plot.to.x);
+    draw_column(draw, look, plot, *times[i], plot.x(*times[i]),
+                i + 1 < times.size() ? plot.x(*times[i + 1]) : plot.to.x);
   const std::int64_t since_start_ns = now.stream(answer.heap).since_start_ns(now.time_ns(answer.heap));
   const float here = plot.x(plot.has_times ? since_start_ns : static_cast<std::int64_t>(now.position(answer.heap)));
   draw.AddLine({here, plot.from.y}, {here, plot.to.y}, look.role(Role::text), look.px(1.5F));

@@ -40,7 +40,7 @@ std::optional<TimelineOverlay> shown_overlay(const AppState& state) {
 // it is left out, since the head of each side also shows it.
 void draw_moment(const AppState& state, const TraceMoment& moment, const TimelineColumns& whole) {
   const HeapKey heap = whole.heap;
-  const std::string words = phrase_of(moment, heap, std::min<std::int64_t>(1'000'000, pixel_length(state, whole)));
+  const std::string words = phrase_of(moment, heap, apart_ns(state, whole));
   const float behind = button_width("Copy") + 2 * ImGui::GetFontSize();
   const float least = 5 * ImGui::GetFontSize();
   const float needed = std::min(ImGui::CalcTextSize(words.c_str()).x, least) + behind;

@@ -256,9 +256,10 @@ std::string words_not_drawn(const TimelinePicture& picture, bool has_strip) {
   return words;
 }
 
-std::int64_t pixel_length(const AppState& state, const TimelineColumns& whole) {
+std::int64_t apart_ns(const AppState& state, const TimelineColumns& whole) {
   const TimelineSpan seen = state.position().span.empty() ? whole.whole : state.position().span;
-  return seen.length() / static_cast<std::int64_t>(std::max<std::size_t>(1, state.context().timeline_width));
+  const auto pixels = static_cast<std::int64_t>(std::max<std::size_t>(1, state.context().timeline_width));
+  return std::min<std::int64_t>(1'000'000, seen.length() / pixels);
 }
 
 double axis_of_moment(const TraceMoment& moment, const TimelineColumns& whole) {

@@ -98,8 +98,8 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
 // What does not fit in the picture or its overview. Empty if everything fits.
 std::string words_not_drawn(const TimelinePicture& picture, bool has_strip);
 
-// What a pixel of the visible span is long, on the axis: times that far apart differ.
-std::int64_t pixel_length(const AppState& state, const TimelineColumns& whole);
+// How far apart times are that a picture tells apart: a pixel of the visible span, at most a millisecond.
+std::int64_t apart_ns(const AppState& state, const TimelineColumns& whole);
 
 // Where a time is on the axis.
 double axis_of_moment(const TraceMoment& moment, const TimelineColumns& whole);

@@ -113,7 +113,7 @@ std::string life_text(const TimelineFrame& frame, const StackBlocks& blocks, std
   const TimelineLife& life = life_of(frame, blocks, index);
   const Stream& stream = frame.state.source()->trace->streams[frame.whole.heap.stream];
   const bool has_times = frame.whole.has_times, is_early = block.event == wire::before_the_stream;
-  const std::int64_t apart = std::min<std::int64_t>(1'000'000, pixel_length(frame.state, frame.whole));
+  const std::int64_t apart = apart_ns(frame.state, frame.whole);
   const auto text_at = [&](std::int64_t axis) {
     return has_times ? text_from_moment_ns(axis, apart) : "event " + text_from_count(axis);
   };
@@ -194,10 +194,7 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
     const auto axis_at = [&](double share) { return std::llround(frame.picture.source.axis_at(share)); };
     const TimelineSpan span{axis_at(range->begin), axis_at(range->end)};
     const std::string from =
-        frame.whole.has_times
-            ? ", from " + text_from_moment_ns(span.begin,
-                                              std::min<std::int64_t>(1'000'000, pixel_length(frame.state, frame.whole)))
-            : "";
+        frame.whole.has_times ? ", from " + text_from_moment_ns(span.begin, apart_ns(frame.state, frame.whole)) : "";
     text(range->name + from + ", " + length_text(frame.whole.has_times, span) + " long");
     if (has_heap && std::isfinite(range->end)) {
       const Stream& stream = frame.state.source()->trace->streams[frame.whole.heap.stream];
