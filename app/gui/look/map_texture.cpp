@@ -66,7 +66,7 @@ void MapTexture::set(const std::vector<Pixel>& pixels, int width, int height) {
                      std::max(old_height, with_room(height)));
     texture_->UseColors = true;
     ImGui::RegisterUserTexture(texture_.get());
-    if (kind_ == Pixels::opaque) opaque_textures().push_back(texture_.get());
+    opaque_textures().push_back(texture_.get());
   }
   for (int y = 0; y < height; ++y)
     std::memcpy(texture_->GetPixelsAt(0, height - 1 - y), pixels.data() + static_cast<std::ptrdiff_t>(y) * width,

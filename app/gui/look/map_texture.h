@@ -1,6 +1,7 @@
-// A texture for pixels that a view draws itself; it is uploaded only when they change. ImGui's texture requests pass it
-// to the renderer, so views don't need OpenGL. Its rows are stored from the bottom up, as those of a framebuffer are,
-// so that the platform can copy a picture of opaque pixels instead of drawing it (platform/opaque_pictures.h).
+// A texture for opaque pixels that a view draws itself; it is uploaded only when they change. ImGui's texture requests
+// pass it to the renderer, so views don't need OpenGL. Its rows are stored from the bottom up, as those of a
+// framebuffer are, so that the platform can copy a picture of opaque pixels instead of drawing it
+// (platform/opaque_pictures.h).
 #pragma once
 
 #include <memory>
@@ -14,8 +15,7 @@ namespace hbmscope::gui {
 
 class MapTexture {
  public:
-  enum class Pixels { opaque, translucent };
-  explicit MapTexture(Pixels kind = Pixels::opaque) : kind_(kind) {}
+  MapTexture() = default;
   ~MapTexture();
   MapTexture(const MapTexture&) = delete;
   MapTexture& operator=(const MapTexture&) = delete;
@@ -28,13 +28,12 @@ class MapTexture {
   void retire();
   void drop_retired();
 
-  Pixels kind_;
   std::unique_ptr<ImTextureData> texture_;
   std::vector<std::unique_ptr<ImTextureData>> retired_;  // Kept until the renderer has released them.
   int width_ = 0, height_ = 0;                           // The visible part of the texture.
 };
 
-// Whether it belongs to a MapTexture of opaque pixels.
+// Whether it belongs to a MapTexture.
 bool is_opaque(const ImTextureData& texture);
 
 }  // namespace hbmscope::gui

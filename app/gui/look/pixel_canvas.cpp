@@ -6,24 +6,22 @@
 namespace hbmscope::gui {
 namespace {
 
-// `top` over `bottom`, each channel by the opacity of `top`.
+// `top` over the opaque `bottom`.
 Pixel blend(Pixel bottom, Pixel top) {
   const Pixel opacity = top >> IM_COL32_A_SHIFT, rest = 255 - opacity;
   const auto channel = [&](int shift) {
     return (((top >> shift & 255) * opacity + (bottom >> shift & 255) * rest) / 255) << shift;
   };
-  const Pixel below = bottom >> IM_COL32_A_SHIFT;
-  return channel(IM_COL32_R_SHIFT) | channel(IM_COL32_G_SHIFT) | channel(IM_COL32_B_SHIFT) |
-         (opacity + below * rest / 255) << IM_COL32_A_SHIFT;
+  return channel(IM_COL32_R_SHIFT) | channel(IM_COL32_G_SHIFT) | channel(IM_COL32_B_SHIFT) | IM_COL32_A_MASK;
 }
 
 }  // namespace
 
-void PixelCanvas::begin(ImVec2 from, ImVec2 to) {
+void PixelCanvas::begin(ImVec2 from, ImVec2 to, ImU32 background) {
   from_ = from;
   width_ = std::max(0, static_cast<int>(to.x - from.x));
   height_ = std::max(0, static_cast<int>(to.y - from.y));
-  pixels_.assign(static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_), 0);
+  pixels_.assign(static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_), background);
 }
 
 void PixelCanvas::AddRectFilled(ImVec2 from, ImVec2 to, ImU32 color) {

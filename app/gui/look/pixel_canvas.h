@@ -13,8 +13,8 @@ namespace hbmscope::gui {
 
 class PixelCanvas {
  public:
-  // Empties it; it covers [from, to) of the screen.
-  void begin(ImVec2 from, ImVec2 to);
+  // Fills it with an opaque colour; it covers [from, to) of the screen.
+  void begin(ImVec2 from, ImVec2 to, ImU32 background);
   // As ImDrawList::AddRectFilled: a pixel is covered if its centre is. What is outside is cut off.
   void AddRectFilled(ImVec2 from, ImVec2 to, ImU32 color);
   // Uploads the pixels if they changed since the last time, and draws them.
@@ -25,7 +25,7 @@ class PixelCanvas {
   int width_ = 0, height_ = 0;
   std::vector<Pixel> pixels_, shown_;
   int shown_width_ = 0;
-  MapTexture texture_{MapTexture::Pixels::translucent};
+  MapTexture texture_;
 };
 
 }  // namespace hbmscope::gui

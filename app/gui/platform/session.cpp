@@ -122,6 +122,7 @@ class Session::Impl {
 
   bool update() {
     bool changed = std::exchange(redraw_, false);
+    must_show_ |= changed;
     if (layout_due_ && std::chrono::steady_clock::now() >= *layout_due_) {
       layout_due_.reset();
       app_->keep_layout(layout_text());
@@ -176,8 +177,9 @@ class Session::Impl {
     fit_target();
     drawn_pixels_ = host_->end_frame(ImGui::GetStyle().Colors[ImGuiCol_WindowBg]);
     if (picture_due_ > 0 && --picture_due_ == 0) export_picture();
+    const bool is_shown = drawn_pixels_ == 0 && !std::exchange(must_show_, false);
     // Swapping would flush. Without it frames pile up, and one that adds a glyph waits for all of them.
-    if (window_->surface() == Surface::offscreen) {
+    if (window_->surface() == Surface::offscreen || is_shown) {
       glFlush();
       return;
     }
@@ -238,6 +240,7 @@ class Session::Impl {
   bool by_user_ = true;  // The last update had input, or the window asked to be drawn anew.
   FramePacer::Clock::time_point last_by_user_;
   bool redraw_ = true;
+  bool must_show_ = true;           // The window system has lost what it showed.
   std::uint64_t drawn_pixels_ = 0;  // By the last frame.
   std::optional<std::chrono::steady_clock::time_point> layout_due_;
   std::pair<int, int> refused_;  // A size for which the driver has no framebuffer.

@@ -11,6 +11,13 @@
 #include "app/gui/look/drawing.h"
 
 namespace hbmscope::gui {
+bool begin_docked(const char* title, ImGuiWindowFlags flags) {
+  const ImGuiWindow* window = ImGui::FindWindowByName(title);
+  if (window != nullptr && window->DockNode != nullptr && ImGui::DockNodeGetRootNode(window->DockNode)->IsDockSpace())
+    ImGui::SetNextWindowBgAlpha(0);
+  return ImGui::Begin(title, nullptr, flags);
+}
+
 bool bring_to_front(ViewKind kind) {
   ImGuiWindow* window = ImGui::FindWindowByName(row_of(kind).title);
   if (window == nullptr || !window->WasActive || window->DockNode == nullptr || window->DockNode->TabBar == nullptr)

@@ -9,6 +9,10 @@
 
 namespace hbmscope::gui {
 
+// ImGui::Begin. A window in the docks has no background of its own, since the frame begins with that colour: without a
+// graphics card, filling the screen again is most of what such a frame costs.
+bool begin_docked(const char* title, ImGuiWindowFlags flags = 0);
+
 // Selects the view's tab without taking the focus. False if it has no tab yet.
 bool bring_to_front(ViewKind kind);
 

@@ -54,7 +54,7 @@ void note_focus(const AppState& state, ViewStates& views, ViewKind kind, Command
 void draw_view(const AppState& state, ViewStates& views, const ViewRow& row, CommandQueue& commands) {
   const bool has_dot = row.has_notes != nullptr && row.has_notes(state);
   const ImGuiWindowFlags dot = has_dot ? ImGuiWindowFlags_UnsavedDocument : 0;
-  if (ImGui::Begin(row.title, nullptr, dot | ImGuiWindowFlags_NoFocusOnAppearing)) {
+  if (begin_docked(row.title, dot | ImGuiWindowFlags_NoFocusOnAppearing)) {
     note_focus(state, views, row.kind, commands);
     draw_view_inside(state, views, row, commands);
   }
@@ -77,13 +77,12 @@ void draw_docked_inspector(const AppState& state, ViewStates& views, CommandQueu
     views.moving_frames = 3;  // Until the other docks have taken its room, or left it.
   views.inspector_open = is_open;
   if (!is_open) return;
-  if (ImGui::Begin("Inspector", nullptr, ImGuiWindowFlags_NoFocusOnAppearing))
-    draw_inspector(state, views.inspector, commands);
+  if (begin_docked("Inspector", ImGuiWindowFlags_NoFocusOnAppearing)) draw_inspector(state, views.inspector, commands);
   ImGui::End();
 }
 
 void draw_docked_views(const AppState& state, ViewStates& views, CommandQueue& commands) {
-  if (ImGui::Begin("Sources")) draw_sources(state, views.bookmarks, commands);
+  if (begin_docked("Sources")) draw_sources(state, views.bookmarks, commands);
   ImGui::End();
   draw_docked_inspector(state, views, commands);
   for (const ViewRow& row : view_table())
@@ -112,9 +111,11 @@ void draw_ground(const AppState& state, ViewStates& views, CommandQueue& command
   ImGui::SetNextWindowViewport(viewport.ID);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0.0F);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-  constexpr ImGuiWindowFlags flags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
-                                     ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNavFocus |
-                                     ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings;
+  // Every frame begins with this colour.
+  constexpr ImGuiWindowFlags flags = ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoDecoration |
+                                     ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBringToFrontOnFocus |
+                                     ImGuiWindowFlags_NoNavFocus | ImGuiWindowFlags_NoDocking |
+                                     ImGuiWindowFlags_NoSavedSettings;
   // A picture that is written to a file has no menu.
   const bool has_menu = state.window.tiles.empty() || !state.sources.empty();
   ImGui::Begin("hbmscope", nullptr, flags | (has_menu ? ImGuiWindowFlags_MenuBar : 0));

@@ -366,7 +366,7 @@ float gutter_of_lanes(const Look& look) {
 void draw_lanes(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const TimelinePicture& picture,
                 const MemoryBands& known) {
   const TimelineColumns& source = picture.source;
-  canvas.begin({picture.left, picture.top}, {picture.right(), picture.bottom});
+  canvas.begin({picture.left, picture.top}, {picture.right(), picture.bottom}, look.role(Role::panel));
   if (!source.heap.empty()) draw_memory(canvas, look, picture, known);
   if (picture.fits) {
     canvas.AddRectFilled(picture.fits->from, picture.fits->to, look.role(Role::free));

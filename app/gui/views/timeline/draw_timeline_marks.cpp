@@ -240,8 +240,7 @@ void draw_bookmark_flags(ImDrawList& draw, const AppState& state, const Timeline
 
 void draw_strip(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const TimelineColumns& whole, StripMarks marks,
                 ImVec2 from, ImVec2 to) {
-  canvas.begin(from, to);
-  canvas.AddRectFilled(from, to, look.role(Role::free));
+  canvas.begin(from, to, look.role(Role::free));
   const float width = to.x - from.x;
   const auto most = static_cast<double>(std::max<std::uint64_t>(1, whole.in_use_most));
   const std::size_t pixels = static_cast<std::size_t>(std::max(1.0F, width));
