@@ -26,7 +26,8 @@ Document at_peak(const Trace& trace) {
     document.add(Absent{"outlook"});
   const std::string_view doubt = why_no_failure_is_seen(trace);
   document.add(Sentence{.key = "sentence",
-                        .text = !doubt.empty()           ? std::string(doubt)
+                        .text = is_of_log(trace)         ? headline_of_log(trace)
+                                : !doubt.empty()         ? std::string(doubt)
                                 : trace.files.size() > 1 ? "No request failed in these files."
                                                          : "No request failed in this file."});
   for (const NoteOfLog& note : notes_of_log(trace))

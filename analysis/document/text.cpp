@@ -41,7 +41,7 @@ std::string cell_text(const Table& table, std::size_t row, std::size_t column) {
   return printable(text_of_cell(table, row, column));
 }
 
-// The function, and as much of the file as there is room for.
+// The function and its file, each shortened where there is too little room for both; 0: never.
 struct PlaceText {
   std::string text;  // With colours.
   std::size_t width = 0;
@@ -50,12 +50,19 @@ PlaceText place_text(const CodeSite& place, std::size_t room, const TextStyle& s
   const std::string whole = printable(text_from_value(Value(place), Unit::code));
   const std::size_t end_of_name = whole.find("  ");
   const Tone tone = place.is_library ? Tone::dim : Tone::plain;
-  if (end_of_name == std::string::npos) return {painted(style, whole, tone), display_width(whole)};
+  std::string name = whole.substr(0, end_of_name);
+  if (end_of_name == std::string::npos) {
+    name = fit_middle(name, room);
+    return {painted(style, name, tone), display_width(name)};
+  }
   std::string where = whole.substr(end_of_name + 2);
-  const std::size_t used = display_width(whole.substr(0, end_of_name)) + 2;
-  if (room > used + 8) where = fit_end(where, room - used);
-  return {painted(style, whole.substr(0, end_of_name), tone) + "  " + painted(style, where, Tone::dim),
-          used + display_width(where)};
+  if (room > 0 && display_width(whole) > room) {
+    const std::size_t both = room > 2 ? room - 2 : 1;
+    name = fit_middle(name, std::max(both - std::min(both, display_width(where)), (both + 1) / 2));
+    where = fit_end(where, std::max<std::size_t>(1, both - std::min(both, display_width(name))));
+  }
+  return {painted(style, name, tone) + "  " + painted(style, where, Tone::dim),
+          display_width(name) + 2 + display_width(where)};
 }
 
 // Frames of your code say more than the library frames between them.
@@ -87,70 +94,123 @@ std::size_t indent_of(const Table& table, std::size_t row) {
   return std::min(table.depth(row), deepest);
 }
 
-std::string bar_text(const Table& table, std::size_t row, const TextStyle& style) {
-  constexpr int cells = 24;
+std::string bar_text(const Table& table, std::size_t row, const TextStyle& style, std::size_t used) {
+  constexpr std::size_t most = 24, least = 6;
   if (table.layout != Layout::bars || !style.bar) return {};
-  for (std::size_t i = 0; i < table.columns.size(); ++i)
-    if (const auto share = find_share(table, row, i)) return style.bar(*share, cells);
+  const std::size_t cells = style.width == 0 ? most : std::min(most, style.width - std::min(style.width, used));
+  for (std::size_t i = 0; i < table.columns.size() && cells >= least; ++i)
+    if (const auto share = find_share(table, row, i)) return style.bar(*share, static_cast<int>(cells));
   return {};
 }
 
-std::string rows_text(const Table& table, const TextStyle& style) {
-  const std::vector<std::size_t> shown = shown_columns(table, style);
-  const std::size_t count = rows_shown(table, style), place = find_place_column(table, shown);
-  std::vector<std::size_t> widths(shown.size());
-  std::vector<std::vector<std::string>> cells(count);
-  for (std::size_t row = 0; row < count; ++row)
-    for (std::size_t i = 0; i < shown.size(); ++i) {
-      cells[row].push_back(cell_text(table, row, shown[i]));
-      const bool is_indented = table.depth && i == place;
-      widths[i] = std::max(widths[i], display_width(cells[row][i]) + (is_indented ? indent_of(table, row) : 0));
-    }
-  std::string titles, text;
-  std::size_t others = 0;  // The width of all columns but that of the places.
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    if (widths[i] == 0) continue;
-    const Column& column = table.columns[shown[i]];
-    widths[i] = std::max(widths[i], display_width(column.title));
-    if (i != place) others += widths[i] + 2;
+// The cells of a table as text, and how wide each column is: as wide as its widest cell, or less on a narrow terminal.
+class Cells {
+ public:
+  Cells(const Table& table, const TextStyle& style)
+      : table_(table), columns_(shown_columns(table, style)), widths_(columns_.size()) {
+    const std::size_t place = find_place_column(table, columns_);
+    texts_.resize(rows_shown(table, style));
+    for (std::size_t row = 0; row < texts_.size(); ++row)
+      for (std::size_t i = 0; i < columns_.size(); ++i) {
+        texts_[row].push_back(cell_text(table, row, columns_[i]));
+        const bool is_indented = table.depth && i == place;
+        widths_[i] = std::max(widths_[i], display_width(texts_[row][i]) + (is_indented ? indent_of(table, row) : 0));
+      }
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+      if (widths_[i] > 0) widths_[i] = std::max(widths_[i], display_width(column(i).title));
+    if (style.width > 0) fit(style.width);
   }
-  const std::size_t room = style.width > others ? style.width - others : 0;
-  if (place < shown.size() && room > display_width(table.columns[shown[place]].title) && room < widths[place])
-    widths[place] = room;
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    if (widths[i] == 0) continue;
-    const std::string title = lower_title(table.columns[shown[i]].title);
+
+  std::size_t rows() const { return texts_.size(); }
+  std::size_t columns() const { return columns_.size(); }
+  std::size_t index(std::size_t i) const { return columns_[i]; }
+  const Column& column(std::size_t i) const { return table_.columns[columns_[i]]; }
+  std::size_t width(std::size_t i) const { return widths_[i]; }  // 0: the column isn't shown.
+  const std::string& text(std::size_t row, std::size_t i) const { return texts_[row][i]; }
+  const std::vector<std::string>& left_out() const { return left_out_; }
+  std::size_t total() const {
+    std::size_t sum = 0;
+    for (const std::size_t width : widths_) sum += width == 0 ? 0 : width + 2;
+    return sum == 0 ? 0 : sum - 2;
+  }
+
+ private:
+  bool can_be_shortened(std::size_t i) const { return widths_[i] > 0 && !is_number(column(i).unit); }
+
+  // How much too wide it is if texts are shortened to `text_width` at most.
+  bool fits(std::size_t width, std::size_t text_width) const {
+    std::size_t spared = 0;
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+      if (can_be_shortened(i)) spared += widths_[i] - std::min(widths_[i], text_width);
+    return total() <= width + spared;
+  }
+
+  void fit(std::size_t width) {
+    constexpr std::size_t text_width = 32, text_least = 8;
+    while (!fits(width, text_width)) {
+      std::size_t last = columns_.size();
+      for (std::size_t i = 0; i < columns_.size(); ++i)
+        if (widths_[i] > 0 && column(i).rank > 0 && (last == columns_.size() || column(i).rank >= column(last).rank))
+          last = i;
+      if (last == columns_.size()) break;
+      left_out_.push_back(lower_title(column(last).title));
+      widths_[last] = 0;
+    }
+    while (total() > width) {
+      std::size_t widest = columns_.size();
+      for (std::size_t i = 0; i < columns_.size(); ++i)
+        if (can_be_shortened(i) && widths_[i] > text_least &&
+            (widest == columns_.size() || widths_[i] > widths_[widest]))
+          widest = i;
+      if (widest == columns_.size()) break;
+      --widths_[widest];
+    }
+  }
+
+  const Table& table_;
+  std::vector<std::size_t> columns_, widths_;
+  std::vector<std::vector<std::string>> texts_;
+  std::vector<std::string> left_out_;
+};
+
+std::string rows_text(const Table& table, const TextStyle& style) {
+  const Cells cells(table, style);
+  std::string titles, text;
+  for (std::size_t i = 0; i < cells.columns(); ++i) {
+    if (cells.width(i) == 0) continue;
+    const std::string title = fit_middle(lower_title(cells.column(i).title), cells.width(i));
     titles += (titles.empty() ? "" : "  ") +
-              (is_number(table.columns[shown[i]].unit) ? pad_left(title, widths[i]) : pad_right(title, widths[i]));
+              (is_number(cells.column(i).unit) ? pad_left(title, cells.width(i)) : pad_right(title, cells.width(i)));
   }
   titles.erase(titles.find_last_not_of(' ') + 1);
   text = painted(style, titles, Tone::dim) + "\n";
-  for (std::size_t row = 0; row < count; ++row) {
+  for (std::size_t row = 0; row < cells.rows(); ++row) {
     std::string line;
     bool is_toned = false;
-    for (std::size_t i = 0; i < shown.size(); ++i) {
-      if (widths[i] == 0) continue;
+    for (std::size_t i = 0; i < cells.columns(); ++i) {
+      const std::size_t width = cells.width(i);
+      if (width == 0) continue;
       if (!line.empty()) line += "  ";
-      const Column& column = table.columns[shown[i]];
-      const Value value = table.rows.cell(row, shown[i]);
-      const bool is_first_text = !is_toned && !is_number(column.unit) && !cells[row][i].empty();
-      const Tone tone = table.cell_tone               ? table.cell_tone(row, shown[i])
+      const Column& column = cells.column(i);
+      const Value value = table.rows.cell(row, cells.index(i));
+      const std::string shown = fit_middle(cells.text(row, i), width);
+      const bool is_first_text = !is_toned && !is_number(column.unit) && !shown.empty();
+      const Tone tone = table.cell_tone               ? table.cell_tone(row, cells.index(i))
                         : is_first_text && table.tone ? table.tone(row)
                                                       : Tone::plain;
       is_toned = is_toned || is_first_text;
       if (const auto* code = std::get_if<CodeSite>(&value)) {
-        const PlaceText one = place_text(*code, room, style);
-        const std::size_t indent = table.depth ? indent_of(table, row) : 0;
-        line += std::string(indent, ' ') + one.text +
-                std::string(widths[i] - std::min(widths[i], one.width + indent), ' ');
+        const std::size_t indent = table.depth ? std::min(indent_of(table, row), width - 1) : 0;
+        const PlaceText one = place_text(*code, width - indent, style);
+        line += std::string(indent, ' ') + one.text + std::string(width - std::min(width, one.width + indent), ' ');
       } else {
-        const std::string padding(widths[i] - std::min(widths[i], display_width(cells[row][i])), ' ');
-        const std::string cell = painted(style, cells[row][i], tone);
+        const std::string padding(width - std::min(width, display_width(shown)), ' ');
+        const std::string cell = painted(style, shown, tone);
         line += is_number(column.unit) ? padding + cell : cell + padding;
       }
     }
     line.erase(line.find_last_not_of(' ') + 1);
-    if (const std::string bar = bar_text(table, row, style); !bar.empty()) line += "  " + bar;
+    if (const std::string bar = bar_text(table, row, style, cells.total() + 2); !bar.empty()) line += "  " + bar;
     text += line + "\n";
     if (!style.frames) continue;
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
@@ -158,6 +218,12 @@ std::string rows_text(const Table& table, const TextStyle& style) {
       if (const auto* stack = std::get_if<CodeStack>(&value)) text += frames_text(*stack, style);
     }
   }
+  if (!cells.left_out().empty())
+    text +=
+        painted(style,
+                wrapped(fmt::format("Too wide for this terminal: {}", fmt::join(cells.left_out(), ", ")), style.width),
+                Tone::dim) +
+        "\n";
   return text;
 }
 
@@ -170,7 +236,7 @@ std::string lines_text(const Table& table, const TextStyle& style) {
       const std::string cell = cell_text(table, row, column);
       if (!cell.empty()) line += (line.empty() ? "" : "  ") + cell;
     }
-    text += "  " + painted(style, line, table.tone ? table.tone(row) : Tone::plain) + "\n";
+    text += "  " + painted(style, wrapped(line, style.width, 2, 2), table.tone ? table.tone(row) : Tone::plain) + "\n";
   }
   return text;
 }
@@ -194,7 +260,12 @@ std::string list_text(const Table& table, const TextStyle& style) {
       else
         body += "     " + shown_cell + "\n";
     }
-    text += fmt::format("  {}. {}{}\n{}", row + 1, head, mark, body);
+    const std::string number = fmt::format("  {}. ", row + 1);
+    text += number + wrapped(head + mark, style.width, number.size(), number.size()) + "\n";
+    for (std::size_t at = 0, end = 0; at < body.size(); at = end + 1) {
+      end = body.find('\n', at);
+      text += wrapped(std::string_view(body).substr(at, end - at), style.width, 0, 5) + "\n";
+    }
   }
   return text;
 }
@@ -236,7 +307,11 @@ class Printer {
     std::string shown = printable(sentence.tone == Tone::quote ? text.substr(0, quote_max) : text);
     if (sentence.tone == Tone::quote) shown = fmt::format("\"{}{}\"", shown, text.size() > quote_max ? "…" : "");
     print_title();
-    text_ += (depth_ > 1 ? "  " : "") + sentence.lead + painted(style_, shown, sentence.tone) + "\n";
+    const std::string indent = depth_ > 1 ? "  " : "";
+    text_ +=
+        indent +
+        wrapped(sentence.lead + painted(style_, shown, sentence.tone), style_.width, indent.size(), indent.size()) +
+        "\n";
   }
 
   void print(const Table& table) {
@@ -248,7 +323,7 @@ class Printer {
              : table.layout == Layout::list ? list_text(table, style_)
                                             : rows_text(table, style_);
     text_ += rest_text(table, style_);
-    if (!table.foot.empty()) text_ += painted(style_, table.foot, Tone::dim) + "\n";
+    if (!table.foot.empty()) text_ += painted(style_, wrapped(table.foot, style_.width), Tone::dim) + "\n";
   }
 
   void print(const Figures&) {}
@@ -271,9 +346,9 @@ class Printer {
   void print_title() {
     for (const Title& one : titles_) {
       if (!text_.empty()) text_ += "\n";
-      const std::string words = printable(one.words);
+      const std::string words = wrapped(printable(one.words), style_.width);
       text_ += (one.is_main ? painted(style_, words, one.is_bad ? Tone::bad : Tone::strong) : words) + "\n";
-      if (!one.note.empty()) text_ += painted(style_, printable(one.note), Tone::dim) + "\n";
+      if (!one.note.empty()) text_ += painted(style_, wrapped(printable(one.note), style_.width), Tone::dim) + "\n";
     }
     titles_.clear();
   }
@@ -404,6 +479,43 @@ std::string fit_end(std::string_view text, std::size_t width) {
     --has;
   }
   return "…" + std::string(text);
+}
+
+std::string fit_middle(std::string_view text, std::size_t width) {
+  const std::size_t has = display_width(text);
+  if (has <= width || width == 0) return std::string(text);
+  const auto is_inside = [&](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80; };
+  std::size_t begin = 0;
+  for (std::size_t kept = 0; kept < width / 2; ++kept) do
+      ++begin;
+    while (begin < text.size() && is_inside(begin));
+  return std::string(text.substr(0, begin)) + fit_end(text.substr(begin), width - width / 2);
+}
+
+std::string wrapped(std::string_view text, std::size_t width, std::size_t used, std::size_t indent) {
+  if (width == 0) return std::string(text);
+  std::string out;
+  bool is_first = true;  // In its line.
+  while (!text.empty()) {
+    const std::size_t spaces = std::min(text.find_first_not_of(' '), text.size());
+    const std::size_t end = std::min(text.find(' ', spaces), text.size());
+    const std::string_view word = text.substr(spaces, end - spaces);
+    std::size_t cells = display_width(word);
+    for (std::size_t at = word.find('\x1b'); at != std::string_view::npos; at = word.find('\x1b', at + 1))
+      cells -= std::min(word.find('m', at), word.size() - 1) + 1 - at;  // Colours.
+    if (!is_first && used + spaces + cells > width) {
+      out += "\n" + std::string(indent, ' ');
+      used = indent;
+    } else {
+      out.append(spaces, ' ');
+      used += spaces;
+    }
+    out += word;
+    used += cells;
+    is_first = is_first && cells == 0;
+    text.remove_prefix(end);
+  }
+  return out;
 }
 
 }  // namespace hbmscope

@@ -8,6 +8,7 @@
 #include "analysis/diagnose/diagnosis.h"
 #include "analysis/diagnose/growth.h"
 #include "analysis/query/heap_rows.h"
+#include "analysis/query/log_headline.h"
 #include "analysis/trace/layers.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -132,6 +133,11 @@ std::vector<GateSubject> subjects_of(const Trace& trace, bool with_verdict, bool
     if (with_growth)
       if (const auto growth = find_growth(trace, key, states[row.stream], LoopEnd::any))
         subject.set("growth_per_step", growth->bytes_per_step);
+  }
+  if (subjects.empty() && is_of_log(trace)) {  // It was read to its end, and says nothing of any memory.
+    GateSubject& log = subjects.emplace_back("the log");
+    log.set("failures", std::int64_t{0});
+    log.set("verdict", std::string("none"));
   }
   return subjects;
 }

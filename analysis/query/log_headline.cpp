@@ -1,5 +1,7 @@
 #include "analysis/query/log_headline.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "analysis/query/heap_rows.h"
@@ -20,11 +22,16 @@ std::string headline_of_log(const Trace& trace) {
   const std::uint64_t failures = compute_event_counts(trace).failed_requests;
   const std::int64_t memory_lines = trace.import.count_of("memory_lines");
   if (failures == 0 && memory_lines > 0)
-    return fmt::format("No failure in {}, of which {} memory.", log,
+    return fmt::format("No out-of-memory in {}, of which {} memory.", log,
                        text_from_count_of(memory_lines, "prints", "print"));
-  if (failures == 0 && trace.import.count_of("got_over") > 0) return fmt::format("No failure in {}.", log);
+  const bool lists_memory = std::any_of(trace.streams.begin(), trace.streams.end(), [](const Stream& stream) {
+    return stream.definitions().heaps().size() > 1;
+  });
+  if (failures == 0 && (!lists_memory || trace.import.count_of("got_over") > 0))
+    return fmt::format("No out-of-memory in {}.", log);
   if (failures == 0)
-    return fmt::format("No failure in {}; {} where memory went at the start.", log, files > 1 ? "they say" : "it says");
+    return fmt::format("No out-of-memory in {}; {} where memory went at the start.", log,
+                       files > 1 ? "they say" : "it says");
   return failures == 1 ? fmt::format("Out of memory once in {}.", log)
                        : fmt::format("Out of memory {} times in {}.", text_from_count(failures), log);
 }
@@ -36,6 +43,8 @@ std::vector<NoteOfLog> notes_of_log(const Trace& trace) {
       notes.push_back({"got_over", "Not a failure: ", one.example});
     else if (one.name == "memory_lines")
       notes.push_back({"memory_lines", "In use: ", one.example});
+    else if (one.name == "mentions")
+      notes.push_back({"mentions", "It speaks of memory, in words that hbmscope doesn't know: ", one.example});
   return notes;
 }
 

@@ -15,7 +15,7 @@ TraceWriter::TraceWriter(const Source& source)
   trace_.origin = source.origin;
   trace_.producer = source.producer;
   trace_.file_bytes = source.file_bytes;
-  writer_.add_job_fact("framework", source.framework);
+  if (!source.framework.empty()) writer_.add_job_fact("framework", source.framework);
   writer_.add_job_fact("hbmscope.source", source.producer);
 }
 

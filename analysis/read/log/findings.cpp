@@ -145,8 +145,17 @@ bool is_driver_of(const Finding& a, const Finding& b) {
          b.place.line <= a.place.line + lines_apart;
 }
 
+// One of the two is hbmscope's verdict, which has the request and leaves out what the job's error goes on to say.
+bool is_of_verdict(const Finding& a, const Finding& b) {
+  const Sentence &x = *a.sentence, &y = *b.sentence;
+  return x.is_verdict != y.is_verdict && x.wording->framework == y.wording->framework &&
+         (!x.device || !y.device || x.device == y.device) && x.requested && y.requested &&
+         can_be_equal(*x.requested, *y.requested);
+}
+
 bool is_same_sentence(const Finding& a, const Finding& b) {
   if (!a.sentence || !b.sentence || !can_be_same_speaker(a, b)) return false;
+  if (is_of_verdict(a, b)) return true;
   const Sentence &x = *a.sentence, &y = *b.sentence;
   // PyTorch's words, and then those of the server that uses it.
   if (is_driver_of(a, b)) return true;
@@ -215,6 +224,10 @@ void set_last_try(Sentence& sentence, const MaybeBytes& size) {
 
 // Says twice what was said once: keeps whatever only the second one says.
 void take_over(Finding& first, Finding&& again) {
+  if (first.sentence && again.sentence && is_of_verdict(first, again)) {
+    if (first.sentence->is_verdict) std::swap(first, again);
+    return;
+  }
   // In other words, or of another size, it isn't the same once more.
   const bool is_other = first.sentence && again.sentence &&
                         (first.sentence->wording != again.sentence->wording ||
@@ -407,6 +420,15 @@ void merge_findings(Findings& findings) {
   findings.failures = std::move(kept);
   mark_what_was_got_over(findings);
   if (first_note) findings.recoveries.push_back(*std::move(first_note));
+}
+
+bool has_only_verdicts_on(const Findings& findings, const Findings& other) {
+  const auto is_on_other = [&](const Finding& one) {
+    return one.sentence && one.sentence->is_verdict &&
+           std::any_of(other.failures.begin(), other.failures.end(),
+                       [&](const Finding& failure) { return failure.sentence && is_of_verdict(one, failure); });
+  };
+  return !findings.failures.empty() && std::all_of(findings.failures.begin(), findings.failures.end(), is_on_other);
 }
 
 void add_accounting(std::vector<Accounting>& all, Accounting added) {

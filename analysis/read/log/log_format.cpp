@@ -11,6 +11,7 @@
 #include "analysis/read/log/log_reader.h"
 #include "analysis/read/log/trace_from_log.h"
 #include "analysis/read/trace_content.h"
+#include "analysis/trace/join_traces.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 
@@ -84,28 +85,56 @@ bool is_named_as_log(std::string_view name) {
          std::any_of(std::begin(endings), std::end(endings), [&](auto ending) { return name.ends_with(ending); });
 }
 
-// What a text has that isn't a failure, so that a person can see whether something was overlooked.
-Error nothing_failed(const Findings& findings, const std::string& name) {
-  std::string found;
-  for (const Mention& one : findings.mentions)
-    found +=
-        fmt::format("{}line {}: \"{}\"", found.empty() ? "" : "; ", text_from_count(one.line), printable(one.text));
-  return other_format(
-      "this is a log in which no line says that memory of a device or of the host ran out; what speaks "
-      "of memory, with a size, is " +
-          found,
-      "Give the job's whole output, or the text of the error alone.", name);
-}
+struct LogPiece : FilePiece {
+  LogPiece(Findings said, std::string file_name, std::uint64_t bytes)
+      : FilePiece(log_format), findings(std::move(said)), file(std::move(file_name)), file_bytes(bytes) {}
+  Findings findings;
+  std::string file;
+  std::uint64_t file_bytes;
+};
 
-Result<FileContent> read_log(InputFile& file, const FileOptions&, ReadControl*) {
+Result<FileContent> read_log(InputFile& file, const FileOptions& options, ReadControl*) {
   auto findings = read_findings(file);
   if (!findings) return Failure(std::move(findings.error()));
-  if (findings->failures.empty() && findings->accountings.empty() && findings->recoveries.empty() &&
-      findings->series.empty() && findings->growths.empty() && findings->readings.empty()) {
-    if (findings->mentions.empty() || !is_named_as_log(file.name())) return FileContent{};
-    return Failure(nothing_failed(*findings, file.name()));
+  // That a log doesn't say that memory ran out is an answer; of another text it would be none.
+  if (findings->say_nothing() && !is_named_as_log(file.name())) return FileContent{};
+  const std::uint64_t bytes = file.size().value_or(0);
+  auto content = content_from_trace(trace_from_log(*findings, file.name(), bytes));
+  if (content && options.keeps_pieces)
+    content->piece = std::make_shared<LogPiece>(*std::move(findings), file.name(), bytes);
+  return content;
+}
+
+// A verdict on a failure in another file doesn't count as a second one.
+std::vector<JoinedContent> join_verdicts(std::vector<FileContent> files) {
+  const auto piece_of = [&](std::size_t i) -> const LogPiece& { return static_cast<const LogPiece&>(*files[i].piece); };
+  std::vector<std::vector<std::size_t>> groups;  // The first one is the job's own.
+  std::vector<bool> is_taken(files.size());
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    std::vector<std::size_t> group{i};
+    for (std::size_t j = 0; j < files.size(); ++j)
+      if (j != i && !is_taken[j] && has_only_verdicts_on(piece_of(j).findings, piece_of(i).findings)) {
+        is_taken[j] = true;
+        group.push_back(j);
+      }
+    groups.push_back(std::move(group));
   }
-  return content_from_trace(trace_from_log(*findings, file.name(), file.size().value_or(0)));
+  std::vector<JoinedContent> joined;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (is_taken[i]) continue;
+    JoinedContent one{files[i], groups[i]};
+    std::vector<std::shared_ptr<const Trace>> traces{files[i].trace};
+    for (std::size_t j = 1; j < groups[i].size(); ++j) {
+      const LogPiece& output = piece_of(groups[i][j]);
+      Findings rest = output.findings;
+      rest.failures.clear();
+      traces.push_back(content_from_trace(trace_from_log(rest, output.file, output.file_bytes))->trace);
+    }
+    if (traces.size() > 1) one.trace = std::make_shared<Trace>(join_traces(traces));
+    std::sort(one.files.begin(), one.files.end());
+    joined.push_back(std::move(one));
+  }
+  return joined;
 }
 
 }  // namespace
@@ -116,6 +145,7 @@ constinit const Format log_format = {
     .other_endings = ".log .txt .out .err",
     .looks_like = log::is_text,
     .read = log::read_log,
+    .join = log::join_verdicts,
     .beginning = "no line of it says that memory ran out",
     .hint = "Give the job's whole output, or the text of the error alone.",
     .is_any_text = true,

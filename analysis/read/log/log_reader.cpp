@@ -335,6 +335,8 @@ void LogReader::take_sentence(Sentence sentence, std::string text, const Place& 
     default: break;
   }
   looked_at_ = std::max(looked_at_, sentence_lines);
+  // analysis/judge/dry_run_text.cpp; explain repeats that of a recording.
+  sentence.is_verdict = text.starts_with("out of memory: ") || text.starts_with("Dry run: out of memory: ");
   Finding finding;
   finding.place = place;
   finding.speaker = speaker;

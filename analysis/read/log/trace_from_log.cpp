@@ -429,6 +429,7 @@ class LogWriter {
         import.add(
             "got_over", Severity::notice, 1, "The program was refused memory and went on without it: not a failure.",
             fmt::format("line {}: \"{}\". {}", one.place.line, one.sentence.text, one.sentence.wording->meaning));
+    note_mentions();
     note_series();
     std::uint64_t repeats = 0;
     for (const Finding& finding : findings_.failures) repeats += finding.times - 1;
@@ -441,6 +442,16 @@ class LogWriter {
     if (findings_.left_out > 0)
       import.add("failures_left_out", Severity::loss, static_cast<std::int64_t>(findings_.left_out),
                  "There are too many failures; the first ones are read.");
+  }
+
+  // Where nothing is known to have failed, so that a person can see whether something was overlooked.
+  void note_mentions() {
+    if (findings_.mentions.empty() || !findings_.say_nothing()) return;
+    std::string texts;
+    for (const Mention& one : findings_.mentions)
+      texts += fmt::format("{}line {}: \"{}\"", texts.empty() ? "" : "; ", text_from_count(one.line), one.text);
+    out_.trace().import.add("mentions", Severity::notice, static_cast<std::int64_t>(findings_.mentions.size()),
+                            "Lines that speak of memory, with a size, in words that hbmscope doesn't know.", texts);
   }
 
   void note_series() {

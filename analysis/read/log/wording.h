@@ -61,6 +61,7 @@ struct Sentence {
   std::size_t begin = 0;      // In the text that was searched.
   bool is_quoted = false;     // The source line that raises the error, as a traceback shows it.
   bool is_exception = false;  // The name of an exception stands before it.
+  bool is_verdict = false;    // hbmscope repeats it after a dry run.
   std::string text;           // On one line, from its first word to the end of the text.
   std::string allocator;
   std::string_view part;  // That of the wording, or of another one that says the same failure.

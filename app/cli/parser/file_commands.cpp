@@ -307,8 +307,8 @@ void add_diff(CommandList& commands) {
 }
 
 void add_check(CommandList& commands) {
-  CLI::App& command =
-      commands.add("check", "Check that a file was read completely: what was odd in it, and what to do about it", R"(
+  CLI::App& command = commands.add(
+      "check", "Check that a file is complete: exit code 1 if not; lists problems in the file and how to fix them", R"(
   hbmscope check snapshot.pickle                                  one file
   hbmscope check profiles/                                        every file of a folder
   hbmscope check profiles/ --json                                 for scripts)");

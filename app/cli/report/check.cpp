@@ -1,4 +1,6 @@
 // hbmscope check: was this file read completely, and was anything unusual in it?
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -27,6 +29,20 @@ std::string head_text(const Source& source) {
                      text_from_bytes(static_cast<std::int64_t>(profile.inflated_bytes)));
 }
 
+// The first of the worst; null if nothing was repaired, left out or lost.
+const ImportStatistic* worst_of(const ImportStatistics& import) {
+  const auto& rows = import.rows();
+  const auto worst =
+      std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.severity < b.severity; });
+  return worst == rows.end() || worst->severity < Severity::warning ? nullptr : &*worst;
+}
+
+Sentence sentence_of(const ImportStatistic* worst) {
+  if (worst == nullptr) return {.text = "Complete.", .tone = Tone::good};
+  return {.text = fmt::format("Incomplete: {}", worst->remedy.empty() ? worst->name : worst->remedy),
+          .tone = Tone::bad};
+}
+
 }  // namespace
 
 int run_check(const CheckOptions& options) {
@@ -48,13 +64,18 @@ int run_check(const CheckOptions& options) {
     }
     const Source& source = sources->front();
     const Profile& profile = *source.profile;
-    text += (text.empty() ? "" : "\n") +
-            text_from_document(Document{.title = head_text(source)}.add(describe_import(profile.import)), style);
+    const ImportStatistic* worst = worst_of(profile.import);
+    if (worst != nullptr && code == exit_ok) code = exit_gate_failed;
+    text +=
+        (text.empty() ? "" : "\n") +
+        text_from_document(
+            Document{.title = head_text(source)}.add(sentence_of(worst)).add(describe_import(profile.import)), style);
     json["files"].push_back({{"file", file.path},
                              {"format", source.trace ? source.trace->format : "pprof"},
                              {"file_bytes", profile.file_bytes},
                              {"inflated_bytes", profile.inflated_bytes},
                              {"error", nullptr},
+                             {"complete", worst == nullptr},
                              {"import", json_from_table(describe_import(profile.import))}});
   }
   if (json["files"].empty() && !skipped.empty()) return fail(skipped.nothing_opens());
