@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -17,12 +18,21 @@
 
 namespace hbmscope::cli {
 
+namespace {
+
+// Nothing if it isn't a terminal, or doesn't say.
+std::optional<int> columns_of(int file) {
+  winsize size{};
+  const bool is_known = isatty(file) == 1 && ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return is_known ? std::optional(int{size.ws_col}) : std::nullopt;
+}
+
+}  // namespace
+
 Terminal Terminal::of_stdout() {
   const bool is_terminal = isatty(STDOUT_FILENO) == 1;
   const char* no_color = std::getenv("NO_COLOR");
-  int columns = 100;
-  winsize size{};
-  if (is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) columns = size.ws_col;
+  const int columns = columns_of(STDOUT_FILENO).value_or(100);
   return Terminal(is_terminal && (no_color == nullptr || *no_color == '\0'), is_terminal, columns);
 }
 
@@ -124,7 +134,8 @@ void ProgressLine::run(const Line& line) {
 }
 
 void say(const std::string& line) {
-  std::fputs(("hbmscope: " + line + "\n").c_str(), stderr);
+  const auto width = static_cast<std::size_t>(columns_of(STDERR_FILENO).value_or(0));
+  std::fputs((wrapped("hbmscope: " + line, width) + "\n").c_str(), stderr);
 }
 
 void print_error(const Error& error) {

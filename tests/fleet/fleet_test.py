@@ -91,6 +91,11 @@ class FleetTest(unittest.TestCase):
         self.assertEqual(answers["failures"][0]["requested_bytes"], 30_000 * MIB)
         self.assertEqual(answers["failures"][1]["time_ms"] - answers["failures"][0]["time_ms"], 4)
 
+    def test_who_failed_where_an_earlier_run_did_not(self):
+        for run, planted in (("a", []), ("b", ["fail:7:1"])):
+            self.digest(self.make(run, *planted), "--layout", LAYOUT, "--run", run)
+        self.assertEqual([row["rank"] for row in self.fleet("--run", "b")["failures"]], [7])
+
     def test_lines_that_moved_are_no_change(self):
         self.assertEqual(self.digest(self.make("before", "--seed", "3")).returncode, 0)
         self.assertEqual(self.digest(self.make("after", "--seed", "3", "--moved", *(f"stage:{stage}:256:backward" for stage in range(6)))).returncode, 0)

@@ -8,15 +8,15 @@
 #include <CLI/CLI.hpp>
 
 #include "allocator/reference/catalog/catalog.h"
+#include "app/cli/dry_run/emulated_machine.h"
 #include "app/cli/jobs/attach.h"
 #include "app/cli/jobs/demo.h"
-#include "app/cli/dry_run/emulated_machine.h"
-#include "app/cli/options.h"
-#include "app/cli/parser/commands.h"
 #include "app/cli/jobs/ps.h"
-#include "app/cli/remote/relay.h"
 #include "app/cli/jobs/run.h"
 #include "app/cli/jobs/watch.h"
+#include "app/cli/options.h"
+#include "app/cli/parser/commands.h"
+#include "app/cli/remote/relay.h"
 
 namespace hbmscope::cli {
 namespace {

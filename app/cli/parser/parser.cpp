@@ -8,8 +8,16 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "analysis/read/pprof/read_pprof.h"
+#include "analysis/read/source/formats.h"
+#include "analysis/units/utf8.h"
+#ifdef HBMSCOPE_RUN
+#include "app/cli/jobs/display.h"
+#endif
 #include "app/cli/load.h"
 #include "app/cli/parser/commands.h"
+#include "app/cli/parser/help.h"
+#include "app/cli/terminal.h"
 #include "app/cli/version.h"
 #ifdef HBMSCOPE_RUN
 #include "app/cli/remote/far_start.h"
@@ -32,8 +40,7 @@ How to get a file:
   PyTorch  torch.cuda.memory._record_memory_history(), then torch.cuda.memory._dump_snapshot("snapshot.pickle")
   any job  hbmscope run -- COMMAND
 
-Exit codes: 0 success, 1 --fail-if was true or replay --check found a difference, 2 wrong usage, 3 a file could not be
-read or written)";
+Exit codes: 0 success; 1 --fail-if was true, replay --check found a difference, check an incomplete file, or a run of a sweep failed; 2 wrong usage; 3 a file could not be read or written)";
 
 void add_commands(CommandList& commands, const CLI::App& app) {
   commands.begin_group("What holds the memory, and what changed");
@@ -76,17 +83,13 @@ void add_commands(CommandList& commands, const CLI::App& app) {
 }
 
 #ifdef HBMSCOPE_RUN
-// Refuses `run HOST -- COMMAND`. attach and ps take a host this way, but for run it can't be distinguished from a
-// command.
-std::optional<int> refuse_host_before_dashes(const std::vector<std::string>& words) {
+// `run HOST -- COMMAND`. attach and ps take a host this way, but for run it can't be distinguished from a command.
+std::optional<std::string> host_before_dashes(const std::vector<std::string>& words) {
   const auto dashes = std::find(words.begin(), words.end(), "--");
   if (words.empty() || words.front() != "run" || dashes == words.end() || dashes - words.begin() < 2)
     return std::nullopt;
   const std::string& host = *(dashes - 1);
-  if (host.starts_with('-')) return std::nullopt;
-  fail(refusal(fmt::format("unexpected '{}' before the two dashes; the command comes after them", host),
-               fmt::format("To run on another machine: hbmscope run --on {} -- COMMAND.", host)));
-  return exit_usage;
+  return host.starts_with('-') ? std::nullopt : std::optional(host);
 }
 
 // The counterpart of far_command().
@@ -112,34 +115,66 @@ int run_from_afar(std::vector<std::string> words) {
 
 // "hbmscope: report: FILE is required. hbmscope report --help lists its arguments."
 std::string text_from_usage_error(const CLI::App* app, const CLI::Error& error) {
-  std::string command = "hbmscope", part;
-  for (auto parsed = app->get_subcommands(); !parsed.empty(); parsed = parsed.front()->get_subcommands()) {
-    part += (part.empty() ? "" : " ") + parsed.front()->get_name();
+  std::string command = "hbmscope", part, what = error.what();
+  const CLI::App* parsed = app;
+  for (auto inner = parsed->get_subcommands(); !inner.empty(); inner = parsed->get_subcommands()) {
+    parsed = inner.front();
+    part += (part.empty() ? "" : " ") + parsed->get_name();
   }
   if (!part.empty()) command += " " + part;
-  return fmt::format("hbmscope: {}{}. {} --help lists its arguments.\n", part.empty() ? "" : part + ": ", error.what(),
-                     command);
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+    const std::vector<std::string> extra = app->remaining(true);
+    const auto option = std::find_if(extra.begin(), extra.end(),
+                                     [](const std::string& word) { return word.starts_with('-') && word != "--"; });
+    if (option != extra.end())
+      what = fmt::format("there is no option {}.{}", *option, text_from_nearest(*option, *parsed));
+  }
+  if (!what.ends_with('.') && !what.ends_with('?')) what += ".";
+  return fmt::format("hbmscope: {}{} {} --help lists its arguments.\n", part.empty() ? "" : part + ": ", what, command);
 }
 
-// `hbmscope memory.prof` opens the file, as in other viewers. Returns the exit code if it is neither a command nor a
-// file.
-std::optional<int> take_file_as_command(const CLI::App& app, std::vector<std::string>& words) {
-  if (words.empty() || words.front().starts_with('-')) {
-    if (words.empty()) words.emplace_back("open");
-    return std::nullopt;
+bool can_show(const OpenWindow& open_window) {
+#ifdef HBMSCOPE_RUN
+  return open_window && has_display();
+#else
+  return static_cast<bool>(open_window);
+#endif
+}
+
+// What answers the first question about a file where there is no window: a profile doesn't know of failures.
+std::string command_without_window(const std::string& file) {
+  auto input = InputFile::open(file, FileOptions().max_inflated_bytes, nullptr);
+  return input && find_format(*input) == &pprof_format ? "report" : "explain";
+}
+
+// `hbmscope memory.prof` opens the file, as in other viewers; without a display it is answered in text. `help`, `help
+// report` and `version` are what many programs know. Returns the exit code if it is neither a command nor a file.
+std::optional<int> complete_words(const CLI::App& app, const OpenWindow& open_window, std::vector<std::string>& words) {
+  if (words.empty()) words.emplace_back(can_show(open_window) ? "open" : "--help");
+  if (words.front() == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  } else if (words.front() == "version" || words.front() == "-v" || words.front() == "-V") {
+    words.front() = "--version";
   }
+  if (words.front().starts_with('-')) return std::nullopt;
   const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
   const bool is_command =
       std::any_of(commands.begin(), commands.end(), [&](const CLI::App* c) { return c->get_name() == words.front(); });
   if (is_command) return std::nullopt;
   std::error_code error;
   const bool is_name = words.front().find_first_of("./") == std::string::npos;
+  std::string nearest = text_from_nearest(words.front(), app);
+  if (!nearest.empty()) nearest.erase(0, 1);
   if (is_name && !std::filesystem::exists(words.front(), error)) {
     fail(refusal(fmt::format("'{}' is neither a command nor a file", words.front()),
-                 "hbmscope --help lists the commands."));
+                 fmt::format("{}hbmscope --help lists the commands.", nearest.empty() ? "" : nearest + " ")));
     return exit_usage;
   }
-  words.insert(words.begin(), "open");
+  const std::string command = can_show(open_window) ? "open" : command_without_window(words.front());
+  if (command != "open")
+    say(fmt::format("there is no display for the window; this is hbmscope {} {}", command, printable(words.front())));
+  words.insert(words.begin(), command);
   return std::nullopt;
 }
 
@@ -169,17 +204,26 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
       "--version", [&] { return about_text(static_cast<bool>(open_window)); },
       "Print the version, its commit and what this installation can do, and exit");
   app.require_subcommand(0, 1);
-  CommandList commands(app, open_window);
-  add_commands(commands, app);
   app.footer(footer);
   app.failure_message(text_from_usage_error);
-  if (const auto refused = take_file_as_command(app, words)) return *refused;
+  app.formatter(make_help_formatter());
+  CommandList commands(app, open_window);
+  add_commands(commands, app);
+  if (const auto refused = complete_words(app, open_window, words)) return *refused;
   std::reverse(words.begin(), words.end());
   try {
     app.parse(words);
   } catch (const CLI::ExtrasError& error) {
 #ifdef HBMSCOPE_RUN
-    if (const auto refused = refuse_host_before_dashes({argv + 1, argv + argc})) return *refused;
+    const auto host = host_before_dashes({argv + 1, argv + argc});
+    const std::vector<std::string> extra = app.remaining(true);
+    const bool has_option = std::any_of(extra.begin(), extra.end(),
+                                        [](const std::string& word) { return word.size() > 2 && word[0] == '-'; });
+    if (host && !has_option) {
+      fail(refusal(fmt::format("unexpected '{}' before the two dashes; the command comes after them", *host),
+                   fmt::format("To run on another machine: hbmscope run --on {} -- COMMAND.", *host)));
+      return exit_usage;
+    }
 #endif
     return app.exit(error) == 0 ? exit_ok : exit_usage;
   } catch (const CLI::ParseError& error) {

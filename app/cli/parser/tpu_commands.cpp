@@ -214,9 +214,10 @@ void add_replay(CommandList& commands) {
   hbmscope replay requests.jsonl.zst --version spatial_v1 --check           compare with the recorded addresses)");
   const auto options = std::make_shared<ReplayOptions>();
   command
-      .add_option("FILE", options->file,
-                  "A trace that report opens, or a stream of requests (JSON lines, plain or zstd; app/cli/dry_run/README.md "
-                  "describes the format). - is standard input")
+      .add_option(
+          "FILE", options->file,
+          "A trace that report opens, or a stream of requests (JSON lines, plain or zstd; app/cli/dry_run/README.md "
+          "describes the format). - is standard input")
       ->required()
       ->type_name("");
   command
