@@ -27,6 +27,7 @@ namespace hbmscope {
 #define HBMSCOPE_ANSWER_TABLE(X) \
   X(failures)                    \
   X(summary)                     \
+  X(import)                      \
   X(ranks)                       \
   X(heaps)                       \
   X(device_accounts)             \
@@ -48,7 +49,6 @@ namespace hbmscope {
   X(job_warnings)                \
   X(metrics)                     \
   X(pool_costs)                  \
-  X(import)                      \
   X(own_code)                    \
   X(rows)                        \
   X(tree)                        \
@@ -69,6 +69,7 @@ struct AnswerInput {
   TopOrder order = TopOrder::flat_bytes;
   std::size_t top = 20, own = 5;                               // So many rows, and lines of your code. 0: all.
   bool is_relative = false;                                    // Percentages are of what the filter leaves.
+  bool wants_frames = true;                                    // For readers, also where lines of your code say it.
   std::map<std::string, std::string, std::less<>> flags = {};  // Of the table below, with their values: "--peek".
 
   // Who is going to read it: what costs much, and only others see, may be left out.

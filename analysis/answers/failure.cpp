@@ -94,7 +94,7 @@ Table advice(const std::vector<Advice>& all) {
               .columns = {{"change", "Change"},
                           {.title = "Mark", .is_mark = true},
                           {"why", "Why"},
-                          {.key = "price", .title = "Price", .lead = "Price: "},
+                          {.key = "price", .title = "Trade-off", .lead = "Trade-off: "},
                           {"proof", ""},
                           {"fits", "", Unit::flag},
                           {.key = "proof_text", .title = "Proof", .tone = Tone::good},
@@ -213,7 +213,7 @@ void add_blockers(Document& document, const Trace& trace, const Diagnosis& diagn
     blockers.title =
         fmt::format("Blocking allocations: {}, {}", text_from_count_of(facts.place->blocks.size(), "block"),
                     text_from_bytes(facts.place->in_use_bytes));
-    blockers.note = fmt::format("The fewest bytes whose release makes room, between {:#x} and {:#x}.",
+    blockers.note = fmt::format("The smallest set of allocations to free, between {:#x} and {:#x}.",
                                 facts.place->range.begin, facts.place->range.end);
     if (const auto& fewest = facts.place_of_fewest_blocks)
       blockers.foot = fmt::format("or, the fewest blocks: {} of {} between {:#x} and {:#x}",
@@ -239,15 +239,15 @@ void add_segments(Document& document, const Diagnosis& diagnosis) {
   // For readers only where it is less than the blocks of one place, or there is no such place.
   const auto& place = diagnosis.facts.place;
   if (!place || place->in_use_bytes > segments->in_use_bytes) {
-    Document part{.title = "Blocking allocations in whole segments",
-                  .note = "PyTorch gives back a segment without a block.",
+    Document part{.title = "Blocking allocations, in whole segments",
+                  .note = "PyTorch returns a segment to the device once it is empty.",
                   .audience = Audience::readers};
-    part.add(Sentence{.text = fmt::format("{} of {} in {} of {}.", text_from_count_of(segments->blocks, "block"),
-                                          text_from_bytes(segments->in_use_bytes),
-                                          text_from_count_of(segments->segments.size(), "segment"),
-                                          text_from_bytes(segments->bytes))});
+    part.add(Sentence{.text = fmt::format(
+                          "Free {} ({} in total) in {} ({} in total).", text_from_count_of(segments->blocks, "block"),
+                          text_from_bytes(segments->in_use_bytes),
+                          text_from_count_of(segments->segments.size(), "segment"), text_from_bytes(segments->bytes))});
     if (diagnosis.facts.driver_bytes)
-      part.add(Sentence{.text = fmt::format("With the {} that was free, the device then has room.",
+      part.add(Sentence{.text = fmt::format("Together with the {} already free, that is enough.",
                                             text_from_bytes(*diagnosis.facts.driver_bytes))});
     document.add(std::move(part));
   }

@@ -233,7 +233,7 @@ Result<Document> describe_pool_costs_answer(const AnswerInput& input) {
 constinit const AnswerRow metrics_answer{
     .name = "metrics",
     .title = "Metrics",
-    .help = "Free gaps, sizes, ages, lifetimes, churn and high-water marks of each heap, and what each pool costs",
+    .help = "Free gaps, sizes, ages, lifetimes, churn and peaks of each heap, and what each pool costs",
     .flag = "--metrics",
     .needs_trace = true,
     .describe = describe_metrics,

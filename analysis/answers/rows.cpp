@@ -15,6 +15,7 @@ Result<Document> describe_own_code(const AnswerInput& input) {
   Table table = describe_user_code(input.view, std::move(rows), base_of(input.view, input.is_relative));
   // Programs get only the rows that a reader sees.
   limit_rows(table, input.own, "--own 0 prints all", input.is_for(Audience::programs));
+  if (!input.wants_frames) table.foot = "--by function prints the frames";
   // Groups are of all code, and without a line of yours there is nothing to read.
   if (!has_places || !input.label.empty()) table.audience = Audience::programs;
   Document document;
@@ -69,6 +70,10 @@ Result<Document> describe_rows(const AnswerInput& input) {
   limit_rows(table, input.top, "--top 0 prints all", input.is_for(Audience::programs));
   if (input.trace != nullptr && is_of_log(*input.trace) && input.view.frames.empty())
     table.audience = Audience::programs;
+  if (!input.wants_frames && input.is_for(Audience::readers)) {
+    const auto own = compute_user_code(input.view);
+    if (!own.empty() && own.front().has_place()) table.audience = Audience::programs;
+  }
   document.add(std::move(table));
   return document;
 }

@@ -214,8 +214,8 @@ Document describe_what_if(const std::string& file, const WhatIfSource& source, c
   document.add(Sentence{.text = text_from_check(source), .audience = Audience::readers});
   if (failures > 0)
     document.add(Sentence{
-        .text = fmt::format("{} in the recording. What the job would have requested otherwise is unknown; what follows "
-                            "the failure is what it did after it.",
+        .text = fmt::format("{} in the recording. Requests after it are those that the job made after failing; without "
+                            "the failure, it might have made others.",
                             failures == 1 ? "One request failed" : text_from_count(failures) + " requests failed"),
         .audience = Audience::readers});
   document.add(describe_own(source.own));

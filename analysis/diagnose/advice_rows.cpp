@@ -253,10 +253,10 @@ bool fill_hold_less(const AdviceFacts& facts, Advice& advice) {
   const bool is_jax = facts.failed.has_xla_pool() || framework == Framework::tpu,
              can_train = is_jax || framework == Framework::pytorch || framework == Framework::pytorch_npu ||
                          framework == Framework::pytorch_xpu || framework == Framework::pytorch_mps;
-  advice.change =
-      fmt::format("hold or request less: {}{}{}, a lower precision", less_of(facts),
-                  can_train && facts.failed.detail(failure_detail::checkpointing).empty() ? ", checkpointing" : "",
-                  is_jax ? ", donation" : "");
+  advice.change = fmt::format(
+      "use less memory: {}{}{} or lower precision", less_of(facts),
+      can_train && facts.failed.detail(failure_detail::checkpointing).empty() ? ", activation checkpointing" : "",
+      is_jax ? ", buffer donation" : "");
   advice.why = fmt::format("{}{} more must be free.", no_fraction_text(facts), text_from_bytes(missing_bytes(facts)));
   // A context takes less.
   constexpr std::uint64_t much = std::uint64_t{700} << 20;

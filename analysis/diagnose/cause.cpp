@@ -270,8 +270,12 @@ void add_figures(const CauseFacts& facts, CauseOfFailure& found) {
                   "{} ({}) is most likely this job itself: it can hold the pool, and nobody else is on the device. "
                   "In a container a process has another number than the driver's.",
                   one.name, text_from_bytes(one.bytes))
-            : fmt::format("{}: {}.", one.name, text_from_bytes(one.bytes)));
-  if (const auto outside = facts.outside_of_pool(); outside && found.cause != Cause::held_elsewhere)
+        : one.name == "this process" ? fmt::format("This process used {} of the device.", text_from_bytes(one.bytes))
+                                     : fmt::format("{}: {}.", one.name, text_from_bytes(one.bytes)));
+  // What the text itself says of the process is in the table of the device.
+  const bool names_process = std::any_of(row.details.begin(), row.details.end(),
+                                         [](const auto& each) { return each.first == "this process"; });
+  if (const auto outside = facts.outside_of_pool(); outside && !names_process && found.cause != Cause::held_elsewhere)
     add(fmt::format("{} of the device is outside of the pool: contexts, libraries, other processes.",
                     text_from_bytes(*outside)));
   for (const auto& [key, value] : row.details)
@@ -294,13 +298,12 @@ void add_contradictions(const CauseFacts& facts, CauseOfFailure& found) {
     std::string why = "the allocator did not take it";
     if (facts.has_xla_pool())
       why = figures.is_pool_at_limit() ? "the pool is at its limit, and never grows beyond it"
-                                       : "the pool did not grow: one that was preallocated never does";
+                                       : "a preallocated pool never grows";
     else if (figures.is_pool_at_limit())
       why = "the process may not take more";
     else if (asks_driver(facts.framework))
       why = "the driver did not give it";
-    add(fmt::format("{} was free on the device outside the pool, but {}.", text_from_bytes(*figures.driver_bytes),
-                    why));
+    add(fmt::format("{} was free on the device, but {}.", text_from_bytes(*figures.driver_bytes), why));
   }
   if (found.cause == Cause::pool_limit && figures.largest_free_bytes && figures.free_bytes &&
       *figures.largest_free_bytes < *figures.free_bytes)
@@ -336,7 +339,9 @@ bool is_of_old_version(const CauseFacts& facts) {
   return is_old_pytorch || has(text, "THCudaCheck") || has(text, "/THC/") || has(text, "cuda runtime error (2)");
 }
 
-std::string how_to_know_with(const CauseFacts& facts) {
+}  // namespace
+
+std::string how_to_know(const CauseFacts& facts) {
   if (is_of_old_version(facts)) return "Start the job with: hbmscope run -- COMMAND";
   switch (facts.framework) {
     case Framework::jax_gpu:
@@ -357,13 +362,15 @@ std::string how_to_know_with(const CauseFacts& facts) {
       return "Print torch.npu.memory_summary() before the line that fails, and look at npu-smi info.";
     case Framework::pytorch_xpu:
       return "Print torch.xpu.memory_summary() before the line that fails, and look at xpu-smi stats.";
+    case Framework::tpu:
+      return "Set XLA_FLAGS=\"--xla_dump_to=/tmp/dump --xla_dump_hlo_as_proto\"; afterwards, hbmscope tpu fit "
+             "/tmp/dump "
+             "names what the programs hold.";
     case Framework::rmm:
       return "Wrap the resource in rmm.mr.LoggingResourceAdaptor, or start the job with: hbmscope run -- COMMAND";
     default: return "Start the job with: hbmscope run -- COMMAND";
   }
 }
-
-}  // namespace
 
 std::optional<std::uint64_t> CauseFacts::left_to_grow() const {
   if (!figures.limit_bytes || !figures.pool_bytes) return std::nullopt;
@@ -476,7 +483,7 @@ CauseOfFailure find_cause(const CauseFacts& facts) {
   // What a text doesn't say matters only where the cause isn't known.
   const bool is_settled = facts.row.line && found.cause != Cause::unknown;
   if (row.rests_on_pool && facts.framework != Framework::tpu && !is_settled) found.unknowns = unknowns_of(facts);
-  if (found.cause == Cause::unknown && !facts.figures.is_of_driver) found.how_to_know = how_to_know_with(facts);
+  if (found.cause == Cause::unknown && !facts.figures.is_of_driver) found.how_to_know = how_to_know(facts);
   return found;
 }
 

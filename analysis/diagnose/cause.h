@@ -159,5 +159,7 @@ struct CauseOfFailure {
 };
 
 CauseOfFailure find_cause(const CauseFacts& facts);
+// What to do before the next time, so that what is unknown now will be known.
+std::string how_to_know(const CauseFacts& facts);
 
 }  // namespace hbmscope

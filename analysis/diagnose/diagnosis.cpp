@@ -107,6 +107,16 @@ void advise(const Trace& trace, Diagnosis& found) {
                               found.cause.cause, found.holders});
 }
 
+// Of a text that doesn't say what most of the memory was, this is the first thing to find out.
+void note_what_is_not_listed(const Trace& trace, Diagnosis& found) {
+  if (!found.row.line || !found.cause.how_to_know.empty()) return;
+  std::uint64_t listed = 0;
+  for (const Holder& holder : found.holders.rows)
+    if (!holder.name.ends_with(not_listed)) listed += holder.bytes;
+  if (listed < found.holders.bytes / 2)
+    found.cause.how_to_know = how_to_know(cause_facts_of(trace, found.stream, found.row, found.facts));
+}
+
 HeapKey heap_of(const Trace& trace, const Diagnosis& found) {
   return {static_cast<std::uint32_t>(found.stream), trace.streams[found.stream].failures()[found.index].heap};
 }
@@ -136,6 +146,7 @@ GatheredFacts gather_facts(const Trace& trace, const FailedRequest& request) {
   describe(trace, found, states[request.stream]);
   const HolderFinder holders(trace, states, heap);
   found.holders = holders.find();
+  note_what_is_not_listed(trace, found);
   if (found.facts.last_fit && *found.facts.last_fit > 0) found.holders_since_fit = holders.find(*found.facts.last_fit);
   find_segments(found, states[request.stream].heap(failure.heap));
   if (found.row.line && found.cause.framework != Framework::tpu)

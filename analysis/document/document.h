@@ -147,8 +147,8 @@ struct Column {
   // The column that has the share of this one, as a number of columns to the right; it is then drawn as a bar, that of
   // a change to the left or to the right of the middle. 0 if there is none.
   std::uint8_t share = 0;
-  // In a list: a text with something before it ("Price: ") continues the line of the column before; a mark stands in
-  // brackets behind the head.
+  // In a list: a text with something before it ("Trade-off: ") continues the line of the column before; a mark stands
+  // in brackets behind the head.
   std::string_view lead = {};
   Tone tone = Tone::plain;
   bool is_mark = false;

@@ -21,8 +21,8 @@ std::string cell_html(const Table& table, std::size_t row, std::size_t column) {
     if (const auto* place = std::get_if<CodeSite>(&value))
       return fmt::format("<td{}>{}</td><td><code>{}{}</code></td>",
                          table.depth ? fmt::format(" style=\"padding-left:{}em\"", table.depth(row)) : "",
-                         xml_escaped(place->function),
-                         xml_escaped(place->file), place->line > 0 ? fmt::format(":{}", place->line) : "");
+                         xml_escaped(place->function), xml_escaped(place->file),
+                         place->line > 0 ? fmt::format(":{}", place->line) : "");
     return fmt::format("<td{}>{}</td>{}", one.is_dim ? " class=dim" : "",
                        is_code && !text.empty() ? "<code>" + text + "</code>" : text,
                        one.unit == Unit::code ? "<td></td>" : "");

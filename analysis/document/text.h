@@ -27,12 +27,6 @@ std::string text_from_document(const Document& document, const TextStyle& style 
 // Its title, note, rows and foot.
 std::string text_from_table(const Table& table, const TextStyle& style = {});
 
-// By RFC 4180, with the keys as titles and exact numbers. A place becomes the columns name, file and line.
-std::string csv_from_table(const Table& table);
-// What the window shows, for a spreadsheet: the columns with their titles and exact numbers, separated by a comma (by
-// RFC 4180) or by a tab. A place is its function and, in a column of its own, where it is.
-std::string figures_from_table(const Table& table, char separator);
-
 // Padded to a width in characters (not bytes), on the left or on the right.
 std::string pad_left(std::string_view text, std::size_t width);
 std::string pad_right(std::string_view text, std::size_t width);

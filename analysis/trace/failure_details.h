@@ -92,6 +92,6 @@ inline constexpr std::string_view page_file = "Windows' page file";
 inline constexpr std::string_view lm_studio_guardrail = "LM Studio's guardrail";
 
 // The tag of a block that stands for all that was in use, where a text has the sum and no list.
-inline constexpr std::string_view bytes_without_a_list = "in use, not listed";
+inline constexpr std::string_view not_listed = "not listed", bytes_without_a_list = "in use, not listed";
 
 }  // namespace hbmscope

@@ -1,4 +1,5 @@
 #include "analysis/answers/top.h"
+#include "analysis/document/csv.h"
 #include "analysis/document/text.h"
 #include "analysis/write/write.h"
 

@@ -12,7 +12,8 @@ namespace hbmscope::cli {
 
 // Scripts can rely on these.
 inline constexpr int exit_ok = 0;
-inline constexpr int exit_gate_failed = 1;  // --fail-if was true, replay --check found a difference, or check an incomplete file.
+inline constexpr int exit_gate_failed = 1;  // --fail-if was true, replay --check found a difference,
+                                          // check an incomplete file, or a run of a sweep failed.
 inline constexpr int exit_usage = 2;
 inline constexpr int exit_unreadable = 3;  // A file can't be read, or a result can't be written.
 

@@ -2,12 +2,13 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
 
-#include "analysis/units/utf8.h"
 #include "analysis/document/html.h"
+#include "analysis/units/utf8.h"
 #include "app/cli/cli.h"
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"
@@ -55,6 +56,17 @@ int exit_code_of_gate(const GateOptions& gate, const Result<std::optional<std::s
 int print_with_gate(std::string_view text, const GateOptions& gate, const Result<std::optional<std::string>>& failure) {
   if (!failure) return exit_code_of_gate(gate, failure);
   return print_to_stdout(text) ? exit_code_of_gate(gate, failure) : exit_unreadable;
+}
+
+int run_with_gate(const GateOptions& gate, const std::function<int()>& act) {
+  std::error_code error;
+  if (!gate.junit.empty()) std::filesystem::remove(gate.junit, error);  // That of an earlier run.
+  const int code = act();
+  const bool is_left = !gate.junit.empty() && code != exit_ok && !std::filesystem::exists(gate.junit, error);
+  if (is_left)
+    write_junit(gate,
+                Failure(refusal(fmt::format("there is no answer: exit code {}", code), "Standard error says why.")));
+  return code;
 }
 
 }  // namespace hbmscope::cli

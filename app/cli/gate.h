@@ -1,6 +1,7 @@
 // --fail-if and --junit: what they are given, and how the result is reported. analysis/judge decides.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,5 +21,7 @@ int print_with_gate(std::string_view text, const GateOptions& gate, const Result
 // The same where the text was printed already. Writes gate.junit, if it is given: one test, which failed, has an error
 // (the condition could not be decided) or passed.
 int exit_code_of_gate(const GateOptions& gate, const Result<std::optional<std::string>>& failure);
+// Calls what ends with one of these, or fails before: gate.junit then says so.
+int run_with_gate(const GateOptions& gate, const std::function<int()>& act);
 
 }  // namespace hbmscope::cli

@@ -13,6 +13,7 @@
 #include "analysis/answers/top.h"
 #include "analysis/answers/what_if.h"
 #include "analysis/answers/workload.h"
+#include "analysis/document/csv.h"
 #include "analysis/document/html.h"
 #include "analysis/document/json.h"
 #include "analysis/document/text.h"

@@ -135,13 +135,15 @@ const Line lines[] = {
     {failure, "CUDA.jl's pool",
      "ERROR: Out of GPU memory trying to allocate 2.000 GiB\nEffective GPU memory usage: 99.00% (7.900 GiB/8.000 "
      "GiB)\nMemory pool usage: 6.000 GiB (6.500 GiB reserved)\nMemory limit: soft = 7.000 GiB, hard = 7.500 GiB",
-     "requested 2147483648, available 107374182, used 6442450944, free 536870912, pool 6979321856, limit 8053063680, total 8589934592, in "
+     "requested 2147483648, available 107374182, used 6442450944, free 536870912, pool 6979321856, limit 8053063680, "
+     "total 8589934592, in "
      "use on the device 8482560410"},
     {failure, "CUDA.jl's pool",
      "Out of GPU memory trying to allocate 1.000 GiB\nEffective GPU memory usage: 99.00% (7.900 GiB/8.000 GiB)\nCUDA "
      "allocator usage: 6.500 GiB (capped at 7.000 GiB)\nMemory pool usage: 6.500 GiB (6.000 GiB allocated, 512.000 MiB "
      "cached)",
-     "requested 1073741824, available 107374182, used 6442450944, free 536870912, pool 6979321856, limit 7516192768, total 8589934592, in "
+     "requested 1073741824, available 107374182, used 6442450944, free 536870912, pool 6979321856, limit 7516192768, "
+     "total 8589934592, in "
      "use on the device 8482560410"},
     {failure, "CUDA.jl's pool", "ERROR: Out of GPU memory", ""},
 

@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
 """Bars and colours belong to terminals: the same report in a pseudo-terminal, in a pipe, and with NO_COLOR."""
+import fcntl
 import os
 import pty
+import re
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 
 PROGRAM = sys.argv[1]
 COMMAND = [PROGRAM, "report", "samples/leak_step_200.pprof.gz", "--top", "3"]
 
 
-def in_terminal(command, **environment):
+def in_terminal(command, columns=0, **environment):
     leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     process = subprocess.Popen(command, stdout=follower, stderr=follower, stdin=follower,
                                env={**os.environ, **environment})
     os.close(follower)
@@ -51,6 +56,18 @@ check("\x1b[" not in plain, "NO_COLOR is obeyed")
 check("█" in plain, "NO_COLOR leaves the bars")
 piped = subprocess.run(COMMAND, capture_output=True, text=True, check=True).stdout
 check("\x1b[" not in piped and "█" not in piped, "a pipe gets neither")
+
+# Prose is wrapped, and of tables columns are left out and names shortened.
+PAGES = re.findall(r"^  ([a-z]+)  ", subprocess.run([PROGRAM, "--help"], capture_output=True, text=True, check=True).stdout, re.M)
+check(len(PAGES) > 15, "the help lists the commands")
+SAMPLES = ["explain samples/fragments.hbm", "report samples/fragments.hbm --metrics", "report samples/leak_step_200.pprof.gz",
+           "whatif samples/fragments.hbm", "savings samples/fragments.hbm", "diff samples/leak_step_100.pprof.gz samples/leak_step_200.pprof.gz",
+           "check samples/fragments.hbm", "tpu fit samples/tpu/fsdp.json", "tpu generations", "emulate"]
+for words in SAMPLES + ["--help"] + [f"{page} --help" for page in PAGES] + ["tpu fit --help", "tpu run --help"]:
+    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", in_terminal([PROGRAM, *words.split()], columns=80)).replace("\r\n", "\n")
+    wide = [line for line in (one.split("\r")[-1] for one in text.split("\n")) if len(line) > 80]
+    check(not wide, f"hbmscope {words} fits into 80 columns, but for {wide[:3]}")
+
 # A reader that goes away early is no error of ours, and nothing to complain about.
 closed = subprocess.run(["bash", "-c", f"'{PROGRAM}' report samples/leak_step_200.pprof.gz --top 0 --json | head -1"],
                         capture_output=True, text=True, check=True)

@@ -23,6 +23,21 @@ TEST(TerminalText, what_does_not_fit_loses_its_beginning) {
   EXPECT_EQ(fit_end("", 3), "");
 }
 
+TEST(TerminalText, names_lose_their_middle) {
+  EXPECT_EQ(fit_middle("c10::malloc", 11), "c10::malloc");
+  EXPECT_EQ(fit_middle("c10::cuda::malloc", 9), "c10:…lloc");
+  EXPECT_EQ(fit_middle("äöüäöü", 4), "äö…ü") << "never half a character";
+  EXPECT_EQ(fit_middle("abc", 0), "abc");
+}
+
+TEST(TerminalText, prose_is_broken_between_words) {
+  EXPECT_EQ(wrapped("one two three", 7), "one two\nthree");
+  EXPECT_EQ(wrapped("one two three", 0), "one two three");
+  EXPECT_EQ(wrapped("one two three", 9, 4, 2), "one\n  two\n  three") << "four are taken, and others are indented";
+  EXPECT_EQ(wrapped("a_word_that_is_too_long b", 5), "a_word_that_is_too_long\nb");
+  EXPECT_EQ(wrapped("\x1b[1mone two\x1b[0m three", 7), "\x1b[1mone two\x1b[0m\nthree") << "colours take no room";
+}
+
 TEST(TerminalText, bars_are_shares_in_eighths) {
   const Terminal terminal(false, true, 80);
   EXPECT_EQ(terminal.bar(1, 1, 2), "██");

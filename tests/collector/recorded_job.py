@@ -66,9 +66,9 @@ class RecordedJobTest(OwnFolderTest):
 
     def assert_nothing_was_odd(self):
         """No free of an unknown block, no block over another one, no loss: order and heaps are right."""
-        done = subprocess.run([HBMSCOPE, "check", self.recording], capture_output=True, text=True, check=True)
-        found = [line.split()[1] for line in done.stdout.splitlines()[2:] if line.strip()]
-        self.assertEqual(found, ["blocks", "events"], done.stdout)
+        done = subprocess.run([HBMSCOPE, "check", self.recording, "--json"], capture_output=True, text=True, check=True)
+        [file] = json.loads(done.stdout)["files"]
+        self.assertEqual(([row["name"] for row in file["import"]], file["complete"]), (["blocks", "events"], True), done.stdout)
 
     def assert_is(self, truth):
         """`truth` is what a job of many operations on two devices says of itself."""

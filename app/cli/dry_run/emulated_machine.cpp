@@ -195,7 +195,7 @@ int run_emulate(bool json) {
           "\n"
           "hbmscope run --emulate h100 -- python train.py     one device\n"
           "hbmscope run --emulate h100:8 -- python train.py   eight\n"
-          "hbmscope run --emulate v5e:2x4 -- python train.py  a slice of eight TPU chips, for JAX\n";
+          "hbmscope run --emulate v5e:2x4 -- python train.py  eight TPU chips, for JAX\n";
   return print_to_stdout(text) ? exit_ok : exit_unreadable;
 }
 

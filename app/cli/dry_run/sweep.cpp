@@ -21,6 +21,7 @@
 #include "app/cli/dry_run/emulated_program.h"
 #include "app/cli/dry_run/sweep_axis.h"
 #include "app/cli/dry_run/sweep_runs.h"
+#include "app/cli/jobs/run.h"
 #include "app/cli/dry_run/tpu_program.h"
 #include "app/cli/jobs/run.h"
 #include "app/cli/load.h"
@@ -127,6 +128,10 @@ class Sweep {
   Json json() const;
   bool has_all_verdicts() const {
     return std::all_of(runs_.begin(), runs_.end(), [](const SweepRun& run) { return run.verdict.is_object(); });
+  }
+  // Not because memory ran out.
+  bool has_failed() const {
+    return std::any_of(runs_.begin(), runs_.end(), [](const SweepRun& run) { return run.outcome() == "failed"; });
   }
 
  private:
@@ -336,7 +341,7 @@ Result<void> check_one(const RunOptions& options, const std::vector<SweepAxis>& 
 Result<std::string> make_folder(const RunOptions& options) {
   std::string folder = options.record;
   if (folder.empty())
-    folder = fmt::format("{}.{}.sweep", fs::path(options.command.front()).filename().string(), getpid());
+    folder = fmt::format("{}.{}.sweep", name_of_job(options.command), getpid());
   std::error_code error;
   fs::create_directories(folder, error);
   const bool is_empty = !error && fs::is_empty(folder, error);
@@ -373,7 +378,8 @@ int run_sweep(const RunOptions& options) {
   if (!text) return fail(text.error());
   if (!print_to_stdout(*text)) return exit_unreadable;
   if (work.stop_signal() != 0) return 128 + work.stop_signal();
-  return sweep.has_all_verdicts() ? exit_ok : exit_unreadable;
+  if (!sweep.has_all_verdicts()) return exit_unreadable;
+  return sweep.has_failed() ? exit_gate_failed : exit_ok;
 }
 
 }  // namespace hbmscope::cli

@@ -157,8 +157,17 @@ void keep_verdict(const DryRun& run) {
 
 }  // namespace
 
+std::string name_of_job(const std::vector<std::string>& command) {
+  const auto file_name = [](const std::string& word) { return std::filesystem::path(word).filename().string(); };
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    if (command[i] == "-m" && i + 1 < command.size()) return file_name(command[i + 1]);
+    if (command[i].ends_with(".py") && !command[i].starts_with('-')) return file_name(command[i]);
+  }
+  return file_name(command.front());
+}
+
 int run_job(const RunOptions& options, bool has_window) {
-  const std::string name = std::filesystem::path(options.command.front()).filename().string();
+  const std::string name = name_of_job(options.command);
   if (!options.far.host.empty() && !options.emulate.empty())
     return fail(refusal("--emulate does not go with --on", "A dry run needs no GPU: run it on this machine."));
   if (!options.far.host.empty()) {

@@ -13,7 +13,7 @@
 namespace hbmscope::cli {
 
 struct RunOptions {
-  std::string record;  // Empty: named after the command, in the current folder.
+  std::string record;  // Empty: named after the job, in the current folder.
   bool no_window = false;
   bool no_follow = false;              // Observes only the started process, not its children.
   std::string wait = "all";            // Until when: the end of all processes, or of the command.
@@ -39,6 +39,9 @@ struct RunOptions {
   std::vector<std::string> words;      // For another machine: the options as given.
   std::vector<std::string> run_words;  // For a single run of a sweep: the same, without those of the sweep.
 };
+
+// "train.py" of "python train.py", "pkg.train" of "torchrun -m pkg.train"; otherwise the program.
+std::string name_of_job(const std::vector<std::string>& command);
 
 // The job's exit code, or 128 + the signal that ended it, as in a shell. If this program has a window (`has_window`)
 // and there is a display, the window opens in a separate process.

@@ -199,9 +199,8 @@ std::vector<std::string> WatchedProcesses::sentences(const std::vector<pid_t>& r
     sentences.push_back(fmt::format("not watched: {}, of another user", joined(of_others)));
   if (reported.empty() && sentences.empty() && !without_driver.empty())
     sentences.push_back(
-        fmt::format("no GPU driver (libcuda.so.1, libamdhip64.so) was loaded by {} when last looked at; does "
-                    "the job run on the CPU? Ask JAX with jax.devices(), PyTorch with "
-                    "torch.cuda.is_available()",
+        fmt::format("{} never loaded a GPU driver (libcuda.so.1, libamdhip64.so). Is it running on the CPU? Ask "
+                    "JAX with jax.devices(), PyTorch with torch.cuda.is_available()",
                     joined(without_driver)));
   return sentences;
 }

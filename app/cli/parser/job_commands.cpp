@@ -104,8 +104,8 @@ void add_emulation_options(CLI::App& command, RunOptions& options) {
   command
       .add_option(
           "--runs-ahead", options.runs_ahead,
-          "TPUs: so many executions are in flight while the program goes on, and keep the memory of arrays that it "
-          "has freed; the peak is then higher, what fits is the same")
+          "TPUs: assume up to N executions in flight, which keep arrays alive after the program frees them; raises "
+          "the peak, not what fits")
       ->check(between(0, 1024))
       ->type_name("N")
       ->needs(emulate)
@@ -161,7 +161,7 @@ void add_run(CommandList& commands) {
   hbmscope run --emulate v5e:2x4 -- python train.py               on an emulated TPU slice
   hbmscope run --on gpu7 -- python train.py                       on another machine, over your own ssh)");
   const auto options = std::make_shared<RunOptions>();
-  command.add_option("--record", options->record, "The recording to write; default: COMMAND.PID.hbm in this folder")
+  command.add_option("--record", options->record, "The recording to write; default: SCRIPT.PID.hbm in this folder")
       ->type_name("FILE");
   command.add_flag("--no-window", options->no_window, no_window_help);
   command.add_flag("--no-follow", options->no_follow, "Watch only the command itself, not the processes it starts");

@@ -14,6 +14,7 @@
 #ifdef HBMSCOPE_RUN
 #include "app/cli/jobs/display.h"
 #endif
+#include "app/cli/gate.h"
 #include "app/cli/load.h"
 #include "app/cli/parser/commands.h"
 #include "app/cli/parser/help.h"
@@ -187,8 +188,15 @@ CLI::App& CommandList::add(const std::string& name, const std::string& descripti
 }
 
 int CommandList::run() const {
-  for (const auto& [command, action] : actions_)
-    if (command->parsed()) return action();
+  for (const auto& [command, action] : actions_) {
+    if (!command->parsed()) continue;
+    const CLI::Option* condition = command->get_option_no_throw("--fail-if");
+    if (condition == nullptr) return action();
+    return run_with_gate({.condition = condition->as<std::string>(),
+                          .junit = command->get_option("--junit")->as<std::string>(),
+                          .command = "hbmscope " + command->get_name()},
+                         action);
+  }
   return exit_usage;
 }
 

@@ -40,7 +40,7 @@ void add_digest(CommandList& commands) {
 
 void add_fleet(CommandList& commands) {
   CLI::App& command =
-      commands.add("fleet", "Ask a store which ranks are unlike their peers, who failed first, and what changed", R"(
+      commands.add("fleet", "Find ranks that differ from their peers, who failed first, and what changed", R"(
   hbmscope fleet store                                            the newest run
   hbmscope fleet store --baseline monday                          and what changed since another run
   hbmscope fleet store --run friday --json                        for scripts)");

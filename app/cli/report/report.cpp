@@ -1,5 +1,6 @@
 // hbmscope report: what holds the memory.
 #include <algorithm>
+#include <array>
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -48,9 +49,8 @@ Result<std::vector<const AnswerRow*>> find_answers(const ReportOptions& options,
   for (const AnswerRow* row : answer_table())
     if (is_wanted(*row, input)) rows.push_back(row);
   if (input.audience == Audience::programs) return rows;
-  const bool has_rows = std::none_of(rows.begin(), rows.end(), [](const AnswerRow* row) {
-    return row->placement == Placement::instead_of_rows;
-  });
+  const bool has_rows = std::none_of(rows.begin(), rows.end(),
+                                     [](const AnswerRow* row) { return row->placement == Placement::instead_of_rows; });
   if (!has_rows) std::erase_if(rows, [](const AnswerRow* row) { return row->placement == Placement::rows; });
   return rows;
 }
@@ -90,7 +90,8 @@ Result<std::string> text_report(const ReportOptions& options, const Source& sour
 }
 
 AnswerInput input_from(const ReportOptions& options, const Source& source, const ProfileView& view) {
-  AnswerInput input{.view = view, .by = options.by, .label = label_key_of(options.by), .top = options.top, .own = options.own};
+  AnswerInput input{
+      .view = view, .by = options.by, .label = label_key_of(options.by), .top = options.top, .own = options.own};
   if (source.trace) {
     input.trace = source.trace.get();
     input.states = &source.states;
@@ -104,6 +105,9 @@ AnswerInput input_from(const ReportOptions& options, const Source& source, const
       const auto value = options.values.find(row->flag);
       input.flags.emplace(row->flag, value == options.values.end() ? "" : value->second);
     }
+  constexpr std::array options_of_frames{"--by", "--top", "--cum", "--count"};
+  input.wants_frames = !options.only.empty() || std::any_of(options_of_frames.begin(), options_of_frames.end(),
+                                                            [&](const char* one) { return options.used.has(one); });
   input.audience = options.json || options.brief > 0 ? Audience::programs : Audience::readers;
   return input;
 }

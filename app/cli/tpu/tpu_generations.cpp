@@ -1,4 +1,5 @@
 // hbmscope tpu generations: a table of memories with the source of each figure.
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -44,32 +45,48 @@ std::string text_of(const tpu::Figure& figure, bool is_bytes) {
   return is_bytes ? text_from_bytes(figure.value) : text_from_count(figure.value);
 }
 
-std::string table_text(const Terminal& terminal) {
-  constexpr std::size_t title_width = 18, cell_width = 11;
-  std::string text = pad_right("", title_width);
-  for (const tpu::Generation& generation : tpu::listed_generations()) text += pad_left(generation.name, cell_width);
-  text = terminal.paint(text, Ink::bold) + "  source\n";
-  const auto row = [&](const char* title, const auto& cell, const std::string& source) {
-    text += pad_right(title, title_width);
-    for (const tpu::Generation& generation : tpu::listed_generations()) text += pad_left(cell(generation), cell_width);
-    text += "  " + terminal.paint(source, Ink::dim) + "\n";
-  };
-  row(
-      "devices per chip", [](const tpu::Generation& g) { return fmt::to_string(g.devices_per_chip); }, "jax docs");
-  row(
-      "cores per device", [](const tpu::Generation& g) { return fmt::to_string(g.cores_per_device); }, "jax docs");
-  for (const Column& column : columns) {
-    std::string source;
-    for (const tpu::Generation& generation : tpu::listed_generations()) {
-      const tpu::Figure& figure = generation.*column.figure;
-      if (!figure.known()) continue;
-      const std::string_view name = tpu::text_from_source(figure.source);
-      if (source.find(name) == std::string::npos) source += fmt::format("{}{}", source.empty() ? "" : ", ", name);
-    }
-    row(
-        column.title, [&](const tpu::Generation& g) { return text_of(g.*column.figure, column.is_bytes); }, source);
+std::string sources_of(const Column& column) {
+  std::string source;
+  for (const tpu::Generation& generation : tpu::listed_generations()) {
+    const tpu::Figure& figure = generation.*column.figure;
+    if (!figure.known()) continue;
+    const std::string_view name = tpu::text_from_source(figure.source);
+    if (source.find(name) == std::string::npos) source += fmt::format("{}{}", source.empty() ? "" : ", ", name);
   }
-  return text + "HBM is per device, its bandwidth per chip, everything else per core; – is not published.\n";
+  return source;
+}
+
+// Side by side, as many as there is room for; the sources where there is room for all.
+std::string table_text(const Terminal& terminal) {
+  constexpr std::size_t title_width = 21, cell_width = 10, source_width = 30;
+  const auto all = tpu::listed_generations();
+  const std::size_t width = terminal.style().width, needed = title_width + cell_width * all.size() + source_width;
+  const bool has_sources = width == 0 || needed <= width;
+  const std::size_t many =
+      width == 0 ? all.size() : std::max<std::size_t>(1, (width - std::min(width, title_width)) / cell_width);
+  std::string text;
+  for (std::size_t first = 0; first < all.size(); first += many) {
+    const auto shown = all.subspan(first, std::min(many, all.size() - first));
+    std::string titles = pad_right("", title_width);
+    for (const tpu::Generation& generation : shown) titles += pad_left(generation.name, cell_width);
+    text += (first == 0 ? "" : "\n") + terminal.paint(titles, Ink::bold) + (has_sources ? "  source\n" : "\n");
+    const auto row = [&](const char* title, const auto& cell, const std::string& source) {
+      text += pad_right(title, title_width);
+      for (const tpu::Generation& generation : shown) text += pad_left(cell(generation), cell_width);
+      text += (has_sources ? "  " + terminal.paint(source, Ink::dim) : std::string()) + "\n";
+    };
+    row(
+        "devices per chip", [](const tpu::Generation& g) { return fmt::to_string(g.devices_per_chip); }, "jax docs");
+    row(
+        "cores per device", [](const tpu::Generation& g) { return fmt::to_string(g.cores_per_device); }, "jax docs");
+    for (const Column& column : columns)
+      row(
+          column.title, [&](const tpu::Generation& g) { return text_of(g.*column.figure, column.is_bytes); },
+          sources_of(column));
+  }
+  return text +
+         wrapped("HBM is per device, its bandwidth per chip, everything else per core; – is not published.", width) +
+         "\n";
 }
 
 nlohmann::ordered_json json_of(const tpu::Generation& generation) {

@@ -6,6 +6,7 @@
 
 #include <imgui.h>
 
+#include "analysis/document/csv.h"
 #include "analysis/document/text.h"
 #include "analysis/units/utf8.h"
 #include "app/gui/look/device_bar.h"

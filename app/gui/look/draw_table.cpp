@@ -5,6 +5,7 @@
 #include <imgui.h>
 #include <imgui_internal.h>  // The scroll of the window around a table.
 
+#include "analysis/document/csv.h"
 #include "analysis/document/text.h"
 #include "analysis/units/contains.h"
 #include "analysis/units/format.h"
