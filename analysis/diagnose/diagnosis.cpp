@@ -113,7 +113,8 @@ void note_what_is_not_listed(const Trace& trace, Diagnosis& found) {
   std::uint64_t listed = 0;
   for (const Holder& holder : found.holders.rows)
     if (!holder.name.ends_with(not_listed)) listed += holder.bytes;
-  if (listed < found.holders.bytes / 2)
+  const bool says_something = found.holders.bytes > 0 || found.cause.framework == Framework::tpu;
+  if (says_something && listed <= found.holders.bytes / 2)
     found.cause.how_to_know = how_to_know(cause_facts_of(trace, found.stream, found.row, found.facts));
 }
 

@@ -89,5 +89,30 @@ TEST(LogRecorded, every_text_of_the_data_folder_has_its_failure) {
   if (texts == 0) GTEST_SKIP() << "no texts in ../shared/data (HBMSCOPE_DATA names the folder)";
 }
 
+TEST(Log, a_verdict_on_a_failure_in_the_same_log_is_no_second_one) {
+  const std::string error =
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 250.00 MiB. GPU 0 has a total capacity of 8.00 "
+      "GiB "
+      "of which 24.00 MiB is free. Including non-PyTorch memory, this process has 7.98 GiB memory in use. Of the "
+      "allocated memory 7.36 GiB is allocated by PyTorch, and 133.00 MiB is reserved by PyTorch but unallocated.\n";
+  const std::string verdict =
+      "hbmscope: watched: python train.py (1): pool of PyTorch; driver calls\n"
+      "out of memory: CUDA out of memory. Tried to allocate 250.00 MiB. GPU 0 has a total capacity of 8.00 GiB of "
+      "which "
+      "24.00 MiB is free. Including non-PyTorch memory, this process has 7.98 GiB memory in use. (train.py:32)\n";
+  const auto failures_in = [](const std::string& text) {
+    return compute_failure_rows(*read_text_source(text, "train.log")->trace);
+  };
+  for (const std::string& text : {error + verdict, verdict + error}) {
+    const auto rows = failures_in(text);
+    ASSERT_EQ(rows.size(), 1);
+    EXPECT_NE(rows[0].reason.find("Of the allocated"), std::string::npos) << "the job's own words say more";
+  }
+  EXPECT_EQ(failures_in(verdict).size(), 1);
+  std::string other = verdict;
+  other.replace(other.find("250.00"), 6, "350.00");
+  EXPECT_EQ(failures_in(error + other).size(), 2) << "on another request";
+}
+
 }  // namespace
 }  // namespace hbmscope

@@ -208,31 +208,6 @@ TEST(Log, a_text_that_is_no_file_opens) {
   EXPECT_FALSE(read_text_source("step = 1\n", "train.py")) << "a program is no log";
 }
 
-TEST(Log, a_verdict_on_a_failure_in_the_same_log_is_no_second_one) {
-  const std::string error =
-      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 250.00 MiB. GPU 0 has a total capacity of 8.00 "
-      "GiB "
-      "of which 24.00 MiB is free. Including non-PyTorch memory, this process has 7.98 GiB memory in use. Of the "
-      "allocated memory 7.36 GiB is allocated by PyTorch, and 133.00 MiB is reserved by PyTorch but unallocated.\n";
-  const std::string verdict =
-      "hbmscope: watched: python train.py (1): pool of PyTorch; driver calls\n"
-      "out of memory: CUDA out of memory. Tried to allocate 250.00 MiB. GPU 0 has a total capacity of 8.00 GiB of "
-      "which "
-      "24.00 MiB is free. Including non-PyTorch memory, this process has 7.98 GiB memory in use. (train.py:32)\n";
-  const auto failures_in = [](const std::string& text) {
-    return compute_failure_rows(*read_text_source(text, "train.log")->trace);
-  };
-  for (const std::string& text : {error + verdict, verdict + error}) {
-    const auto rows = failures_in(text);
-    ASSERT_EQ(rows.size(), 1);
-    EXPECT_NE(rows[0].reason.find("Of the allocated"), std::string::npos) << "the job's own words say more";
-  }
-  EXPECT_EQ(failures_in(verdict).size(), 1);
-  std::string other = verdict;
-  other.replace(other.find("250.00"), 6, "350.00");
-  EXPECT_EQ(failures_in(error + other).size(), 2) << "on another request";
-}
-
 TEST(Log, what_an_allocator_can_do_without_is_no_failure) {
   const std::string note =
       "2023-01-01 10:00:00.0: W tensorflow/core/common_runtime/bfc_allocator.cc:290] Allocator (GPU_0_bfc) ran out of "

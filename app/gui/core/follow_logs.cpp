@@ -67,7 +67,12 @@ void OpenSources::show_longer_log(SourceId id, const SourceContent& content) {
   for (Context& context : state_.contexts)
     if (context.position.source == source->id && context.position.at == opened_at)
       context.position.at = source->opening_at;
-  if (count_failures(*source->trace) > failures) state_.window.notice = source->name() + " has another failure.";
+  if (count_failures(*source->trace) <= failures) return;
+  state_.window.notice = source->name() + (failures == 0 ? " has a failure." : " has another failure.");
+  if (failures > 0) return;
+  for (Context& context : state_.contexts)  // So far there was nothing to look at.
+    if (context.position.source == source->id) context.position.view = ViewKind::failure;
+  ++state_.window.view_serial;
 }
 
 }  // namespace hbmscope::gui
