@@ -59,7 +59,9 @@ void add_totals(Document& document, const std::vector<GroupRow>& rows, std::stri
 }
 
 Result<Document> describe_summary_answer(const AnswerInput& input) {
-  Document document = describe_summary(input.view);
+  const bool is_empty_log =
+      input.trace != nullptr && is_of_log(*input.trace) && compute_event_counts(*input.trace).total == 0;
+  Document document = describe_summary(input.view, is_empty_log ? headline_of_log(*input.trace) : std::string());
   if (input.trace == nullptr || !is_of_log(*input.trace)) return document;
   // Whoever reads a log wants its failures, which have sentences of their own.
   document.audience = Audience::programs;
@@ -92,9 +94,10 @@ Result<Document> describe_import_answer(const AnswerInput& input) {
 
 }  // namespace
 
-Document describe_summary(const ProfileView& view) {
+Document describe_summary(const ProfileView& view, const std::string& headline) {
   const Profile& profile = *view.profile;
-  const ProfileSummary summary = compute_summary(view);
+  ProfileSummary summary = compute_summary(view);
+  if (!headline.empty()) summary.headline = headline;
   Document document;
   document.add(Figures{{{"format", std::string("pprof")}}});
   document.add(texts_from("files", profile.files));

@@ -13,7 +13,8 @@
 
 namespace hbmscope {
 
-Document describe_summary(const ProfileView& view);
+// `headline`: in place of its own, if not empty.
+Document describe_summary(const ProfileView& view, const std::string& headline = {});
 // `key` is that of the names, and with `title` and s that of the rows: "device", "Device".
 Table describe_groups(const std::vector<GroupRow>& rows, std::string_view key, std::string_view title,
                       std::string_view amount_unit, const TopBase& base);

@@ -72,9 +72,9 @@ Result<InputFile> InputFile::open(const std::string& path, std::uint64_t max_byt
   if (auto found = file.find_levels(); !found) return Failure(std::move(found.error()));
   if (file.first_.size() == 0)
     return Failure(
-        is_stdin ? refusal("nothing arrived", "Pipe a profile into it.", file.name_)
+        is_stdin ? refusal("nothing arrived", "Pipe a file or the output of a job into it.", file.name_)
                  : other_format("this is an empty file",
-                                "The job may have been stopped while it was writing; save the profile again.", path));
+                                "The job has not written into it, or was stopped before it did.", path));
   file.note_gzip();
   return file;
 }

@@ -71,6 +71,10 @@ class Program:
         text = shlex.join([self.name, *words])
         return text if len(text) <= COMMAND_CHARACTERS else "The paths are too long to be repeated here."
 
+    def version(self):
+        printed = subprocess.run([self.path, "--version"], capture_output=True, text=True).stdout.split()
+        return printed[1] if len(printed) > 1 else ""
+
     async def output(self, *words, folder=None):
         """What it printed."""
         limit_s = self.limits_s.get(words[0], self.limit_s)
@@ -301,8 +305,26 @@ def surveyed(found, top, command):
 # The tools.
 
 
+class Server(MCPServer):
+    async def call_tool(self, name, arguments, *context):
+        """An argument that a tool doesn't have would be ignored, and one that is missing refused in words about Python's types."""
+        for tool in await self.list_tools():
+            if tool.name != name:
+                continue
+            schema = getattr(tool, "inputSchema", None) or tool.input_schema
+            known = list(schema["properties"])
+            unknown, missing = [each for each in arguments if each not in known], [each for each in schema.get("required", []) if each not in arguments]
+            if unknown or missing:
+                what = f"has no argument {', '.join(unknown)}" if unknown else f"needs {' and '.join(missing)}"
+                raise ToolError(f"The tool {name} {what}. Its arguments are {', '.join(known)}.")
+        return await super().call_tool(name, arguments, *context)
+
+
 def make_server(program, allow_run, fleet_python):
-    server = MCPServer("hbmscope", instructions=INSTRUCTIONS, log_level="WARNING")
+    server = Server("hbmscope", instructions=INSTRUCTIONS, log_level="WARNING")
+    low_level = getattr(server, "_lowlevel_server", None) or getattr(server, "_mcp_server", None)
+    if low_level is not None:  # Otherwise it would say the version of the package mcp.
+        low_level.version = program.version()
 
     def tool(name, **hints):
         # An answer is text alone: as structured content, too, it would count twice.

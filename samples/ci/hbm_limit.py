@@ -69,5 +69,6 @@ def pytest_pyfunc_call(pyfuncitem):
         for condition in conditions:
             found = subprocess.run([program(), "report", recording, "--json", "--fail-if", condition], capture_output=True, text=True)
             if found.returncode != 0:
-                pytest.fail(found.stderr, pytrace=False)
+                held = subprocess.run([program(), "report", recording, "--at", "peak", "--only", "own_code"], capture_output=True, text=True)
+                pytest.fail(found.stderr + held.stdout, pytrace=False)
     return True

@@ -66,7 +66,7 @@ class Agent:
         self.stack = contextlib.AsyncExitStack()
         streams = await self.stack.enter_async_context(stdio_client(StdioServerParameters(command=sys.executable, args=self.words, env=dict(os.environ))))
         self.session = await self.stack.enter_async_context(ClientSession(*streams))
-        await self.session.initialize()
+        self.initialized = await self.session.initialize()
         return self
 
     async def __aexit__(self, *error):
@@ -106,6 +106,16 @@ class AgentTest(unittest.IsolatedAsyncioTestCase):
     def printed(self, command):
         """What a person gets who runs the command of an answer."""
         return subprocess.run(shlex.split(command), check=True, capture_output=True, text=True).stdout
+
+    async def test_arguments_that_a_tool_does_not_have_are_refused(self):
+        async with Agent() as agent:
+            self.assertEqual("The tool open has no argument nonsense. Its arguments are file.", await agent.refusal("open", file=SAMPLES / "fragments.hbm", nonsense="1"))
+            self.assertIn("The tool explain needs file. Its arguments are file, failure.", await agent.refusal("explain"))
+
+    async def test_the_server_says_its_own_version(self):
+        async with Agent() as agent:
+            version = subprocess.run([HBMSCOPE, "--version"], check=True, capture_output=True, text=True).stdout.split()[1]
+            self.assertEqual(version, of(agent.initialized, "serverInfo").version)
 
     async def test_the_tools_are_listed_with_what_they_are_for(self):
         async with Agent() as agent, Agent("--allow-run") as runner:
@@ -273,7 +283,7 @@ class AgentTest(unittest.IsolatedAsyncioTestCase):
     async def test_what_can_not_be_read_is_refused_with_the_sentence_of_the_program(self):
         damaged = self.folder / "damaged.hbm"
         damaged.write_bytes(FRAGMENTS.read_bytes()[:100])
-        text = self.folder / "notes.txt"
+        text = self.folder / "notes.md"
         text.write_text("nothing of interest\n")
         async with Agent() as agent:
             for tool in ("open", "explain", "holders", "savings", "picture"):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The pytest plugin of samples/ci, on tests that allocate memory of an emulated GPU.
+"""samples/ci on programs that allocate memory of an emulated GPU: the pytest plugin, and the steps of the action and of the templates.
 
     ci_samples_test.py HBMSCOPE        exits with 77 where pytest is not installed
 """
@@ -11,7 +11,15 @@ import subprocess
 import sys
 import tempfile
 
-PLUGIN = pathlib.Path(__file__).resolve().parents[2] / "samples" / "ci" / "hbm_limit.py"
+SAMPLES = pathlib.Path(__file__).resolve().parents[2] / "samples" / "ci"
+PLUGIN = SAMPLES / "hbm_limit.py"
+PROGRAM = """
+import ctypes, sys
+cuda = ctypes.CDLL("libcuda.so.1")
+context, address = ctypes.c_void_p(), ctypes.c_uint64()
+assert cuda.cuInit(0) == 0 and cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0 and cuda.cuCtxSetCurrent(context) == 0
+assert cuda.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t({} << 20)) == 0
+"""
 TESTS = '''
 import ctypes
 import warnings
@@ -80,6 +88,40 @@ def has_pytest(python):
     return os.path.exists(python) and subprocess.run([python, "-c", "import pytest"], capture_output=True).returncode == 0
 
 
+def steps_of(path, environment, folder):
+    """Runs the shell lines of a YAML file: those after `run:`, and those of hbmscope in `script:`."""
+    lines = [line.strip() for line in path.read_text().splitlines()]
+    found = [line.partition("run: ")[2] for line in lines if line.startswith(("run: ", "- run: "))]
+    found += [line[2:] for line in lines if line.startswith("- ") and ("hbmscope run" in line or "hbmscope explain" in line)]
+    done = []
+    for step in found:
+        if "pip install" in step or "gh pr" in step:
+            continue  # Nothing is installed here, and no pull request is there.
+        done.append(subprocess.run(["bash", "-ec", step], cwd=folder, env=environment, capture_output=True, text=True, timeout=100))
+    return done
+
+
+def try_templates(folder, environment):
+    for name, mib in (("now", 1500), ("main", 1500), ("less", 1000)):
+        (folder / name).mkdir()
+        (folder / name / "train.py").write_text(PROGRAM.format(mib))
+    command = f"{sys.executable} train.py"
+    inputs = {"DEVICE": "h100", "CONDITION": "margin<4GiB", "COMMAND": command, "BASELINE": "../main", "GITHUB_ACTION_PATH": str(SAMPLES), "GITHUB_STEP_SUMMARY": str(folder / "summary.md")}
+    for changed, code in (({}, 0), ({"BASELINE": ""}, 0), ({"CONDITION": "margin<79GiB"}, 1), ({"BASELINE": "../less"}, 1), ({"BASELINE": "../less", "MEMORY_GROWTH": "80%"}, 0), ({"COMMAND": "false"}, 1)):
+        (folder / "summary.md").unlink(missing_ok=True)
+        check, summary = steps_of(SAMPLES / "action.yml", {**environment, **inputs, **changed}, folder / "now")
+        assert (check.returncode, summary.returncode) == (code, 0), f"{changed}: {check.stdout}{check.stderr}"
+        assert "### Device memory on an emulated h100" in (folder / "summary.md").read_text(), changed
+    for condition, code in (("margin<4GiB", 0), ("margin<79GiB", 1)):
+        run, explain = steps_of(SAMPLES / "gitlab.yml", dict(environment, MEMORY_DEVICE="h100", MEMORY_FAIL_IF=condition, MEMORY_COMMAND=command), folder / "now")
+        assert (run.returncode, explain.returncode) == (code, 0), run.stdout + run.stderr
+        assert ("<failure" in (folder / "now" / "memory.xml").read_text()) == (code == 1)
+    [entry] = [line.partition("entry: ")[2] for line in (SAMPLES / "pre-commit-config.yaml").read_text().splitlines() if "entry:" in line]
+    words = entry.replace("python", sys.executable).split()
+    done = subprocess.run(words, cwd=folder / "now", env=environment, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0 and "fits:" in done.stdout, done.stdout + done.stderr
+
+
 def main():
     # The distribution's pytest is that of the distribution's Python.
     pythons = [python for python in (sys.executable, "/usr/bin/python3") if has_pytest(python)]
@@ -99,7 +141,9 @@ def main():
             done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=100)
             assert (done.returncode == 0) == (message is None), f"{test}: {done.stdout}{done.stderr}"
             assert message is None or message in done.stdout, f"{test}: {done.stdout}{done.stderr}"
-    print(f"{len(EXPECTED)} tests as expected")
+            assert test != "test_large" or "test_memory.py:11" in done.stdout, f"who held it: {done.stdout}"
+        try_templates(folder, environment)
+    print(f"{len(EXPECTED)} tests and the templates as expected")
 
 
 if __name__ == "__main__":

@@ -43,9 +43,11 @@ bool natural_before(const std::string& a, const std::string& b) {
 Result<FolderProfiles> find_profiles_in_folder(const std::string& folder) {
   std::vector<std::string> all;
   std::error_code error;
+  std::size_t folders = 0;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     std::error_code ignored;
     if (entry->is_regular_file(ignored)) all.push_back(entry->path().string());
+    if (entry->is_directory(ignored)) ++folders;
   }
   if (error)
     return Failure(refusal("cannot read the folder: " + error.message(), "Check its owner and permissions.", folder));
@@ -65,10 +67,12 @@ Result<FolderProfiles> find_profiles_in_folder(const std::string& folder) {
   if (found.files.empty()) found.files = std::move(texts);
   if (found.files.empty())
     return Failure(refusal(
-        "this folder has no profiles or traces" + (found.left_out.empty() ? "" : "; " + found.left_out),
-        "Files named " + text_from_folder_endings() +
-            ", each also .gz, .zst, .xz or .bz2, are found in a folder. Name other files, such as FOLDER/*.json or "
-            "FOLDER/*.csv.",
+        "this folder has no file that hbmscope opens" + (found.left_out.empty() ? "" : "; " + found.left_out),
+        (folders > 0 ? fmt::format("Name one of its {}, which are not searched. ", text_from_count_of(folders, "subfolder"))
+                     : std::string()) +
+            "Files named " + text_from_folder_endings() +
+            ", and logs named *.log, *.out, *.err or *.txt, each also .gz, .zst, .xz or .bz2, are found in a folder. Name "
+            "other files, such as FOLDER/*.json or FOLDER/*.csv.",
         folder));
   std::sort(found.files.begin(), found.files.end(), natural_before);
   return found;

@@ -23,8 +23,8 @@ std::string head_text(const Source& source) {
   const std::string name = printable(profile.files.front());
   const std::string size = text_from_bytes(static_cast<std::int64_t>(profile.file_bytes));
   if (source.trace)
-    return fmt::format("{}: {}, {} on disk, {} events", name, source.trace->format, size,
-                       text_from_count(static_cast<std::int64_t>(compute_event_counts(*source.trace).total)));
+    return fmt::format("{}: {}, {} on disk, {}", name, source.trace->format, size,
+                       text_from_count_of(compute_event_counts(*source.trace).total, "event"));
   return fmt::format("{}: pprof, {} on disk, {} inflated", name, size,
                      text_from_bytes(static_cast<std::int64_t>(profile.inflated_bytes)));
 }

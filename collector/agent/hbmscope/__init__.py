@@ -13,16 +13,26 @@
     hbmscope.stop()
 """
 
-import contextlib
-import ctypes
-import os
-import shutil
-import signal
-import subprocess
-import sysconfig
-import time
+import contextlib as _contextlib
+import ctypes as _ctypes
+import os as _os
+import shutil as _shutil
+import signal as _signal
+import subprocess as _subprocess
+import sysconfig as _sysconfig
+import time as _time
+import typing as _typing
 
 __all__ = ["find_program", "is_observed", "mark", "snapshot", "start", "stop", "tag"]
+
+
+def __getattr__(name: str) -> str:
+    if name == "__version__":  # Of what pip installed.
+        from importlib import metadata
+
+        return metadata.version("hbmscope")
+    raise AttributeError(f"module 'hbmscope' has no attribute '{name}'")
+
 
 _LIBRARY = "libhbmscope_collector.so"
 _functions = None
@@ -30,15 +40,15 @@ _looked = -1.0
 _observer = None  # The hbmscope that start() has started.
 
 
-class _Functions(ctypes.Structure):
+class _Functions(_ctypes.Structure):
     """As in collector/inject/python_agent.cpp; later ones are added at the end."""
 
-    _fields_ = [("count", ctypes.c_uint64),
-                ("is_observed", ctypes.PYFUNCTYPE(ctypes.c_int)),
-                ("marker", ctypes.PYFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int)),
-                ("set_tag", ctypes.PYFUNCTYPE(ctypes.c_uint32, ctypes.c_char_p)),
-                ("restore_tag", ctypes.PYFUNCTYPE(None, ctypes.c_uint32)),
-                ("snapshot", ctypes.PYFUNCTYPE(ctypes.c_int))]
+    _fields_ = [("count", _ctypes.c_uint64),
+                ("is_observed", _ctypes.PYFUNCTYPE(_ctypes.c_int)),
+                ("marker", _ctypes.PYFUNCTYPE(None, _ctypes.c_char_p, _ctypes.c_int)),
+                ("set_tag", _ctypes.PYFUNCTYPE(_ctypes.c_uint32, _ctypes.c_char_p)),
+                ("restore_tag", _ctypes.PYFUNCTYPE(None, _ctypes.c_uint32)),
+                ("snapshot", _ctypes.PYFUNCTYPE(_ctypes.c_int))]
 
 
 def _path_of_library():
@@ -52,14 +62,14 @@ def _path_of_library():
 def _find():
     global _functions, _looked
     if _functions is None:
-        if time.monotonic() < _looked + 1:  # It takes a while in a process with many libraries.
+        if _time.monotonic() < _looked + 1:  # It takes a while in a process with many libraries.
             return None
-        _looked = time.monotonic()
+        _looked = _time.monotonic()
         path = _path_of_library()
-        if path is None or not os.path.exists(path):
+        if path is None or not _os.path.exists(path):
             return None
-        get = ctypes.CDLL(path).hbmscope_functions_1
-        get.restype = ctypes.POINTER(_Functions)
+        get = _ctypes.CDLL(path).hbmscope_functions_1
+        get.restype = _ctypes.POINTER(_Functions)
         _functions = get().contents
     return _functions if _functions.is_observed() else None
 
@@ -70,20 +80,20 @@ def _is_observed_now():
     return is_observed()
 
 
-def is_observed():
+def is_observed() -> bool:
     """Whether an hbmscope observes this process."""
     return _find() is not None
 
 
-def mark(name="step"):
+def mark(name: object = "step") -> None:
     """Puts a marker on the timeline."""
     functions = _find()
     if functions is not None:
         functions.marker(str(name).encode("utf-8", "replace"), 0)
 
 
-@contextlib.contextmanager
-def tag(name):
+@_contextlib.contextmanager
+def tag(name: object) -> "_typing.Iterator[None]":
     """Marks the blocks that this thread allocates from PyTorch's pool meanwhile. XLA's are marked with their program."""
     functions = _find()
     if functions is None:
@@ -96,19 +106,19 @@ def tag(name):
         functions.restore_tag(before)
 
 
-def snapshot():
+def snapshot() -> bool:
     """Names all arrays that can be reached from the program's variables. May take a second; True if it was done."""
     functions = _find()
     return functions is not None and functions.snapshot() != 0
 
 
-def find_program():
+def find_program() -> "_typing.Optional[str]":
     """The path of the program hbmscope: that of this Python's environment, else that of the PATH. None: there is none."""
-    own = os.path.join(sysconfig.get_path("scripts"), "hbmscope")
-    return own if os.access(own, os.X_OK) else shutil.which("hbmscope")
+    own = _os.path.join(_sysconfig.get_path("scripts"), "hbmscope")
+    return own if _os.access(own, _os.X_OK) else _shutil.which("hbmscope")
 
 
-def start(record=None, timeout=30.0):
+def start(record: "_typing.Union[str, _os.PathLike, None]" = None, timeout: float = 30.0) -> None:
     """Attaches an hbmscope to this process, which records to `record` (default: a new file), until stop(). Does nothing if
     the process is already observed. Raises FileNotFoundError without the program hbmscope, and RuntimeError, with its
     words, if it can't attach."""
@@ -118,26 +128,26 @@ def start(record=None, timeout=30.0):
     program = find_program()
     if program is None:
         raise FileNotFoundError("there is no program hbmscope in this Python's environment or on the PATH")
-    command = [program, "attach", str(os.getpid()), "--no-window"] + (["--record", os.fspath(record)] if record else [])
-    _observer = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    end = time.monotonic() + timeout
+    command = [program, "attach", str(_os.getpid()), "--no-window"] + (["--record", _os.fspath(record)] if record else [])
+    _observer = _subprocess.Popen(command, stdin=_subprocess.DEVNULL, stdout=_subprocess.DEVNULL, stderr=_subprocess.PIPE, text=True)
+    end = _time.monotonic() + timeout
     while not _is_observed_now():
-        if _observer.poll() is not None or time.monotonic() > end:
+        if _observer.poll() is not None or _time.monotonic() > end:
             failed, _observer = _observer, None
             failed.kill()
             raise RuntimeError("hbmscope could not attach: " + failed.communicate()[1].strip())
-        time.sleep(0.02)
+        _time.sleep(0.02)
 
 
-def stop():
+def stop() -> None:
     """Ends what start() began, and waits until the recording is written; at most a minute."""
     global _observer
     if _observer is None:
         return
     observer, _observer = _observer, None
-    observer.send_signal(signal.SIGINT)
+    observer.send_signal(_signal.SIGINT)
     try:
         observer.communicate(timeout=60)
-    except subprocess.TimeoutExpired:
+    except _subprocess.TimeoutExpired:
         observer.kill()
         observer.communicate()
