@@ -291,7 +291,7 @@ class AgentTest(unittest.IsolatedAsyncioTestCase):
             said = subprocess.run([HBMSCOPE, "report", damaged], capture_output=True, text=True)
             self.assertEqual(said.returncode, 3)
             self.assertIn(said.stderr.splitlines()[0][:200], await agent.refusal("open", file=damaged))
-            self.assertIn("no line of it says that memory ran out", await agent.refusal("open", file=text))
+            self.assertIn("this is plain text, without anything that hbmscope looks for", await agent.refusal("open", file=text))
             self.assertTrue(await agent.refusal("holders", file=FRAGMENTS, at="next tuesday"))
             self.assertTrue(await agent.refusal("holders", file=FRAGMENTS, top=0))
             self.assertTrue(await agent.refusal("open", file="a\0b"))

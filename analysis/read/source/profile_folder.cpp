@@ -4,10 +4,13 @@
 #include <filesystem>
 #include <system_error>
 
+#include <fmt/format.h>
+
 #include "analysis/read/decompress.h"
 #include "analysis/read/source/dump_folder.h"
 #include "analysis/read/source/formats.h"
 #include "analysis/units/ascii.h"
+#include "analysis/units/format.h"
 
 namespace hbmscope {
 namespace {
@@ -68,10 +71,12 @@ Result<FolderProfiles> find_profiles_in_folder(const std::string& folder) {
   if (found.files.empty())
     return Failure(refusal(
         "this folder has no file that hbmscope opens" + (found.left_out.empty() ? "" : "; " + found.left_out),
-        (folders > 0 ? fmt::format("Name one of its {}, which are not searched. ", text_from_count_of(folders, "subfolder"))
-                     : std::string()) +
-            "Files named " + text_from_folder_endings() +
-            ", and logs named *.log, *.out, *.err or *.txt, each also .gz, .zst, .xz or .bz2, are found in a folder. Name "
+        (folders == 0   ? ""
+               : folders == 1 ? "It has a subfolder, which is not searched: name that one. "
+                              : "It has subfolders, which are not searched: name one of them. ") +
+            std::string("Files named ") + text_from_folder_endings() +
+            ", and logs named *.log, *.out, *.err or *.txt, each also .gz, .zst, .xz or .bz2, are found in a folder. "
+            "Name "
             "other files, such as FOLDER/*.json or FOLDER/*.csv.",
         folder));
   std::sort(found.files.begin(), found.files.end(), natural_before);

@@ -3,8 +3,8 @@
 
     gather_pages.py PROGRAM FOLDER      FOLDER/pages, and FOLDER/mkdocs.yml, which inherits from the one next to this file
 
-Pages keep their paths, so relative links lead to the same places as in the repository. Three pages are made here
-(made_pages.py): what opens, all commands, and the limits.
+Pages keep their paths, so relative links lead to the same places as in the repository. Two pages are made here
+(made_pages.py): all commands, and the limits.
 """
 
 import json
@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 
-from made_pages import commands_page, formats_page, limits_page
+from made_pages import commands_page, limits_page
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -64,12 +64,13 @@ def navigation(pages, titles):
     decisions = [page for page in pages if page.endswith("/DECISIONS.md")]
     return [
         {"Start": "README.md"},
+        {"Guides": [{"Overview": "samples/guides/README.md"}] + [{titles[page]: page} for page in pages if page.startswith("samples/guides/") and not page.endswith("README.md")]},
         {"Stories": [{"Overview": "samples/stories/README.md"}] + [{titles[page]: page} for page in stories] + [{"All samples": "samples/README.md"}, {"In CI": "samples/ci/README.md"}]},
         {"Commands": [{"By question": "app/cli/README.md"}, *section(pages, "app/cli")[1:], {"All commands and options": "commands.md"}]},
         {"Install": [{"Packages": "app/package/README.md"}, {"In a browser": "app/web/README.md"}, {"Slurm and Kubernetes": "app/package/container/README.md"}]},
         {"JSON": "app/cli/JSON.md"},
         {"Agents": "app/mcp/SKILL.md"},
-        {"Formats": [{"What opens": "formats.md"}, {"Recordings (.hbm)": "collector/wire/FORMAT.md"}, {"Readers": section(pages, "analysis/read")}, {"Wordings of logs": "analysis/read/log/WORDINGS.md"}]},
+        {"Formats": [{"Recordings (.hbm)": "collector/wire/FORMAT.md"}, {"Readers": section(pages, "analysis/read")}, {"Wordings of logs": "analysis/read/log/WORDINGS.md"}]},
         {
             "How it works": [
                 {"Collector": section(pages, "collector")},
@@ -93,7 +94,6 @@ def gather(root, folder, program):
     for page in TITLES.keys() & texts.keys():
         texts[page] = re.sub(r"\A# .*", f"# {TITLES[page]}", texts[page])
     made = {
-        "formats.md": formats_page(texts),
         "commands.md": commands_page(subprocess.run([program, "manual-page"], capture_output=True, text=True, check=True).stdout),
         "limits.md": limits_page(texts),
     }

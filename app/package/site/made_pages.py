@@ -1,4 +1,4 @@
-"""The pages of the site that are in no file: what opens, all commands, and the limits. They are made from those that are."""
+"""The pages of the site that are in no file: all commands, and the limits. They are made from those that are."""
 
 import posixpath
 import re
@@ -7,7 +7,7 @@ LINK = re.compile(r"(\[[^\]]*\]\()([^)\s]+)(\))")
 
 # Sections that say what does not work or is not seen.
 LIMITS = [
-    ("README.md", "What to expect"),
+    ("samples/guides/what_opens.md", "What to expect"),
     ("collector/README.md", "What is not seen"),
     ("collector/attach/README.md", "What can be seen after attaching"),
 ]
@@ -38,10 +38,6 @@ def section_of(texts, page, heading):
     if not found:
         raise SystemExit(f"{page} has no section '{heading}', which the site shows")
     return with_links_of(page, found.group(1).strip())
-
-
-def formats_page(texts):
-    return f"# What opens\n\n{section_of(texts, 'README.md', 'What opens')}\n"
 
 
 def sentences(text):
