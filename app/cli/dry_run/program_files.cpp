@@ -70,6 +70,10 @@ std::optional<fs::path> find_python_program(const std::string& name) {
   return find_in({above, above / "share/hbmscope"}, name);
 }
 
+std::optional<fs::path> find_sample(const std::string& path) {
+  return find_in({folder_above() / "share/hbmscope"}, path);
+}
+
 std::optional<Error> find_preload_fault(std::string_view owner, const std::string& path) {
   if (path.find_first_of(" :") == std::string::npos) return std::nullopt;
   return refusal(fmt::format("the path of {} contains a space or a colon: {}", owner, path),

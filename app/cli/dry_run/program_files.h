@@ -30,6 +30,9 @@ std::string default_python();
 // A Python program that belongs to this one: "fleet/store.py" (app/fleet); nothing if it is missing.
 std::optional<std::filesystem::path> find_python_program(const std::string& name);
 
+// "samples/tpu/server.json", as the help has it, where the program is installed.
+std::optional<std::filesystem::path> find_sample(const std::string& path);
+
 // Why the loader can't preload a file with this path; nothing if it can. `owner`: "the collector".
 std::optional<Error> find_preload_fault(std::string_view owner, const std::string& path);
 

@@ -130,10 +130,9 @@ void add_emulation_options(CLI::App& command, RunOptions& options) {
       ->group(group);
   command.get_option("--junit")->group(group);
   command
-      .add_flag(
-          "--json", options.json,
-          "Print the verdict as JSON; the job's standard output goes to standard error. app/cli/JSON.md describes "
-          "the schema")
+      .add_flag("--json", options.json,
+                "Print the verdict as JSON; the job's standard output goes to standard error. The keys are in the "
+                "documentation (app/cli/JSON.md)")
       ->needs(emulate)
       ->group(group);
   add_brief_option(command, options.brief)->needs(emulate)->group(group);

@@ -12,6 +12,7 @@
 #include "analysis/read/source/formats.h"
 #include "analysis/units/utf8.h"
 #ifdef HBMSCOPE_RUN
+#include "app/cli/dry_run/program_files.h"
 #include "app/cli/jobs/display.h"
 #endif
 #include "app/cli/gate.h"
@@ -218,6 +219,14 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   CommandList commands(app, open_window);
   add_commands(commands, app);
   if (const auto refused = complete_words(app, open_window, words)) return *refused;
+#ifdef HBMSCOPE_RUN
+  // The help's examples work in any folder.
+  for (auto word = words.begin(); word != words.end() && *word != "--"; ++word) {
+    std::error_code error;
+    if (!word->starts_with("samples/") || std::filesystem::exists(*word, error)) continue;
+    if (const auto sample = find_sample(*word)) *word = sample->string();
+  }
+#endif
   std::reverse(words.begin(), words.end());
   try {
     app.parse(words);

@@ -91,7 +91,7 @@ CLI::Option* add_brief_option(CLI::App& command, std::size_t& characters) {
 }
 
 void add_json_option(CLI::App& command, bool& json) {
-  command.add_flag("--json", json, "Print JSON; app/cli/JSON.md describes the schema");
+  command.add_flag("--json", json, "Print JSON; the keys are in the documentation (app/cli/JSON.md)");
 }
 
 void add_max_size_option(CLI::App& command, std::string& max_size) {
