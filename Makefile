@@ -92,7 +92,7 @@ wheel-files: build/release/build.ninja
 
 wheel: wheel-files
 	@third_party/install_packages.sh package
-	@test -x build/wheel/tools/bin/hatchling || { python3 -m venv build/wheel/tools && build/wheel/tools/bin/pip install --quiet hatchling==1.27.0; }
+	@test -x build/wheel/tools/bin/hatchling || { python3 -m venv build/wheel/tools && build/wheel/tools/bin/pip install --quiet hatchling==1.33.0; }
 	@rm -f build/wheel/*.whl
 	@HBMSCOPE_WHEEL_FILES_ARE_NEW=1 build/wheel/tools/bin/hatchling build -t wheel -d build/wheel
 	@ls -l build/wheel/*.whl
