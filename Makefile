@@ -6,7 +6,7 @@ SAMPLE = samples/leak_step_200.pprof.gz
 TIMED = tests/house/timed.py
 BASELINE = samples/leak_step_010.pprof.gz
 
-.PHONY: help run build configure-tests build-tests test install server bundle test-real real-environments clean-real test-gpu test-slow bench others asan tsan fuzzers fuzz fuzz-window prove tidy format samples clean wheel wheel-files deb web site test-web test-spark test-ray spark-java
+.PHONY: help run build configure-tests build-tests test install server bundle test-real real-environments clean-real test-gpu test-slow bench others asan tsan fuzzers fuzz fuzz-window prove tidy format samples clean wheel wheel-files deb release web site test-web test-spark test-ray spark-java
 
 help:
 	@echo "make run             install missing packages, build, open the window on the demo"
@@ -15,6 +15,7 @@ help:
 	@echo "make install         install to PREFIX=$(PREFIX)"
 	@echo "make server          build/server/app/hbmscope: the commands alone, without OpenGL"
 	@echo "make bundle          build/release/server_bundle: the static program (10 MiB) that hbmscope copies to servers over ssh"
+	@echo "make release         build/dist: wheel, deb, server program, page, checksums"
 	@echo "make wheel           build/wheel/hbmscope-*.whl, for pip, pipx and uv"
 	@echo "make web             build/web/app/web: the window as a page for browsers; make test-web opens it in Chromium"
 	@echo "make deb             build/release/packages/hbmscope_*.deb, for apt"
@@ -89,6 +90,7 @@ wheel-files: build/release/build.ninja
 	@cmake --build --preset release --target server_bundle
 	@rm -rf build/wheel/files
 	@cmake --install build/release --prefix build/wheel/files --strip >/dev/null
+	@find build/wheel/files/lib -name '*.so*' -type f -exec strip --strip-unneeded {} + -exec chmod 644 {} +
 
 wheel: wheel-files
 	@third_party/install_packages.sh package
@@ -100,6 +102,14 @@ wheel: wheel-files
 deb: wheel-files
 	@cd build/release && cpack -G DEB
 	@ls -l build/release/packages/*.deb
+
+# All that is given to others: wheel, Debian package, the static program for servers, the page, and their checksums.
+release: web wheel deb
+	@rm -rf build/dist && mkdir build/dist
+	@cp build/wheel/*.whl build/release/packages/*.deb build/wheel/files/share/doc/hbmscope/sbom.cdx.json build/dist
+	@cp build/wheel/files/share/hbmscope/server/bundle.tar.gz build/dist/hbmscope-server-$$(uname -m).tar.gz
+	@cp build/web/app/web/hbmscope.html build/dist
+	@cd build/dist && sha256sum * >SHA256SUMS && cat SHA256SUMS
 
 # Emscripten's own JavaScript needs Debian's modules of Node.js.
 web:

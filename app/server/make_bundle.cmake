@@ -28,6 +28,9 @@ endforeach()
 file(WRITE ${files}/SHA256SUMS "${sums}")
 file(SHA256 ${files}/SHA256SUMS identity)
 string(SUBSTRING ${identity} 0 16 identity)
-execute_process(COMMAND ${CMAKE_COMMAND} -E tar czf ${FOLDER}/bundle.tar.gz ${all} SHA256SUMS WORKING_DIRECTORY ${files} COMMAND_ERROR_IS_FATAL ANY)
+# Without times and owners, the same files give the same archive.
+execute_process(COMMAND tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -cf - ${all} SHA256SUMS
+                COMMAND gzip -n9
+                OUTPUT_FILE ${FOLDER}/bundle.tar.gz WORKING_DIRECTORY ${files} COMMAND_ERROR_IS_FATAL ANY)
 file(SIZE ${FOLDER}/bundle.tar.gz bytes)
 file(WRITE ${FOLDER}/ID "${VERSION}-${identity} ${MACHINE} ${bytes}\n")
