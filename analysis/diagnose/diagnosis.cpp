@@ -6,6 +6,7 @@
 
 #include "analysis/diagnose/proof.h"
 #include "analysis/model/clamped.h"
+#include "analysis/trace/failure_details.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope {
@@ -102,7 +103,25 @@ void describe(const Trace& trace, Diagnosis& found, const StreamState& state) {
   found.cause = find_cause(cause_facts_of(trace, found.stream, found.row, found.facts));
 }
 
+// Of a program that the compiler of an emulated TPU refused: what its plan says. The request is larger than all of the
+// memory, so nothing else helps.
+std::vector<Advice> advice_of_plan(const Trace& trace, const Diagnosis& found) {
+  std::vector<Advice> advice;
+  if (found.cause.cause != Cause::too_big || found.row.line) return advice;
+  for (const Stream& stream : trace.streams) {
+    std::string_view rest = stream.definitions().job_fact(dry_run_advice_fact);
+    while (!rest.empty()) {
+      const std::string_view line = rest.substr(0, rest.find('\n'));
+      advice.push_back({std::string(line), {}, {}, AdviceProof::compiler, "plan"});
+      rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    }
+  }
+  return advice;
+}
+
 void advise(const Trace& trace, Diagnosis& found) {
+  found.advice = advice_of_plan(trace, found);
+  if (!found.advice.empty()) return;
   found.advice = find_advice({trace.streams[found.stream], cause_facts_of(trace, found.stream, found.row, found.facts),
                               found.cause.cause, found.holders});
 }

@@ -282,6 +282,8 @@ std::vector<DeviceNeed> tpu_needs_from(std::span<const allocator::tpu::TpuAccoun
                                        const EmulatedMachine& machine, TpuRun& run);
 // After the failure is known: how much was missing, and what the programs that matter have planned, from their files.
 void explain_tpu_run(DryRun& run);
+// "a smaller batch, or ...: 11.9 GiB of temporaries". Nothing if the program fits, or what it lacks is no HBM.
+std::vector<std::string> changes_that_could_help(const DryRun& run);
 
 // "13.1 GiB of 15.7 GiB on the fullest of 8 chips, in execution 2 of jit_train_step (arguments 9.41 GiB, ...)"
 std::string text_from_tpu_need(const DryRun& run, const DeviceNeed& need);

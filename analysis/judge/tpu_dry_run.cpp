@@ -193,6 +193,15 @@ std::string text_from_missing(const TpuRun& run) {
                      run.over_program.empty() ? "" : " in " + printable(run.over_program));
 }
 
+std::vector<std::string> changes_that_could_help(const DryRun& run) {
+  const DeviceNeed* need = run.fullest();
+  const bool is_known = run.tpu && run.tpu->is_of_hbm && need != nullptr && run.outcome == DryRunOutcome::out_of_memory;
+  std::vector<std::string> changes;
+  if (is_known)
+    for (Advice& one : advice_for(run, *need)) changes.push_back(std::move(one.change));
+  return changes;
+}
+
 std::string text_below_tpu_headline(const DryRun& run) {
   const DeviceNeed* need = run.fullest();
   if (need == nullptr && run.tpu->executions == 0 && !run.tpu->refused) return {};
@@ -203,7 +212,7 @@ std::string text_below_tpu_headline(const DryRun& run) {
     if (run.outcome == DryRunOutcome::out_of_memory) {
       if (run.tpu->refused) text += text_from_plan(*run.tpu->refused);
       if (run.tpu->is_of_hbm)
-        for (const Advice& one : advice_for(run, *need)) text += "  Could help: " + one.change + "\n";
+        for (const std::string& change : changes_that_could_help(run)) text += "  Could help: " + change + "\n";
     } else if (run.tpu->at_peak) {
       DeviceUse use;
       use.device_bytes = need->total_bytes;

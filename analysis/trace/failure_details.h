@@ -91,6 +91,10 @@ inline constexpr std::string_view page_file = "Windows' page file";
 // Of a model that LM Studio did not load, because it expects it to need too much.
 inline constexpr std::string_view lm_studio_guardrail = "LM Studio's guardrail";
 
+// A fact that `run --emulate` adds to a job, beside those of trace/definitions.h: what would make the program fit, a line
+// each.
+inline constexpr std::string_view dry_run_advice_fact = "hbmscope.dry_run.advice";
+
 // The tag of a block that stands for all that was in use, where a text has the sum and no list.
 inline constexpr std::string_view not_listed = "not listed", bytes_without_a_list = "in use, not listed";
 

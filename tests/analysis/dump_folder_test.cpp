@@ -106,7 +106,7 @@ TEST(DumpFolder, is_searched_for_programs_and_for_profiles) {
   const auto none = find_profiles_in_folder(folder.string());
   std::filesystem::remove_all(folder);
   ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().what, "this folder has no profiles or traces; 1 dump file has nothing about memory");
+  EXPECT_EQ(none.error().what, "this folder has no file that hbmscope opens; 1 dump file has nothing about memory");
   ASSERT_TRUE(found);
   EXPECT_EQ(found->files.size(), 4U);
   EXPECT_EQ(found->left_out, "1 dump file has nothing about memory");

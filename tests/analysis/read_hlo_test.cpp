@@ -256,6 +256,27 @@ Total bytes: 512 (512B)
        512B(100%);       512B;            0;                1; f32[]
 )";
 
+TEST(Hlo, what_a_loop_fills_has_the_source_of_the_loop) {
+  hlo::Program program;
+  const auto add = [&](const char* instruction, std::uint32_t frame, std::uint64_t offset) {
+    hlo::LogicalBuffer buffer;
+    buffer.instruction = instruction;
+    buffer.source_frame = frame;
+    program.buffers.push_back(buffer);
+    program.allocations[0].assigned.push_back({program.buffers.size() - 1, offset, 4096});
+  };
+  program.allocations.emplace_back();
+  add("custom-call.1", 0, 0);                           // Made before the loop, by nobody's line,
+  add("bitcast_dynamic-update-slice_fusion.10", 7, 0);  // filled in it,
+  add("fusion.2", 9, 0);                                // and the place reused afterwards.
+  add("custom-call.2", 0, 4096);                        // Nothing fills this one.
+  add("fusion.3", 9, 4096);
+  hlo::lend_sources(program);
+  EXPECT_EQ(program.buffers[0].source_frame, 7U);
+  EXPECT_EQ(program.buffers[2].source_frame, 9U);
+  EXPECT_EQ(program.buffers[3].source_frame, 0U);
+}
+
 TEST(Hlo, an_event_of_another_arenas_buffer_takes_no_place) {
   Message assignment;
   assignment.add(1, buffer(1, 8 * kib, 0, 1)).add(1, buffer(2, 4 * kib, 0, 2));

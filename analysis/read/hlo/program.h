@@ -78,6 +78,10 @@ struct Program {
 // overflow.
 void leave_out_impossible(Program& program);
 
+// XLA on TPUs makes memory for what a loop stacks (the residuals of a scan) in an instruction that no line has made, and
+// the loop fills it there by dynamic-update-slice: it gets that one's source.
+void lend_sources(Program& program);
+
 // "hbm", "vmem", "sflag", "cmem", "host", "color_6" for a TPU program; "device", "host", ... for others.
 std::string space_name(bool is_tpu, std::uint64_t color);
 

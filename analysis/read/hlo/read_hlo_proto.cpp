@@ -413,6 +413,7 @@ Result<Program> read_hlo_proto(std::span<const std::uint8_t> bytes, const std::s
   const bool has_vmem = std::any_of(program.allocations.begin(), program.allocations.end(),
                                     [](const Allocation& each) { return each.color == 1; });
   leave_out_impossible(program);
+  lend_sources(program);
   program.is_tpu = module.has_tiles || (!is_module && has_vmem);
   return program;
 }

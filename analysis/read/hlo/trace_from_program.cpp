@@ -430,6 +430,27 @@ void leave_out_impossible(Program& program) {
   }
 }
 
+void lend_sources(Program& program) {
+  const auto has_source = [](const LogicalBuffer& one) { return one.source_frame != 0 || !one.source_file.empty(); };
+  for (const Allocation& allocation : program.allocations) {
+    std::map<std::pair<std::uint64_t, std::uint64_t>, const LogicalBuffer*> fillers;  // By offset and size.
+    for (const Assigned& each : allocation.assigned) {
+      const LogicalBuffer& one = program.buffers[each.buffer];
+      if (has_source(one) && one.instruction.find("dynamic-update-slice") != std::string::npos)
+        fillers.try_emplace({each.offset, each.size}, &one);
+    }
+    for (const Assigned& each : allocation.assigned) {
+      LogicalBuffer& one = program.buffers[each.buffer];
+      const auto filler = fillers.find({each.offset, each.size});
+      if (filler == fillers.end() || has_source(one) || !one.op_name.empty()) continue;
+      one.op_name = filler->second->op_name;
+      one.source_file = filler->second->source_file;
+      one.source_line = filler->second->source_line;
+      one.source_frame = filler->second->source_frame;
+    }
+  }
+}
+
 std::string space_name(bool is_tpu, std::uint64_t color) {
   // For TPUs, as in xprof's memory viewer and libtpu's messages; 4 and 6 are small and have no confirmed name.
   if (is_tpu) {

@@ -68,7 +68,9 @@ std::string_view chosen_time(const Trace& trace) {
   const bool is_dry_run = std::any_of(trace.streams.begin(), trace.streams.end(), [](const Stream& stream) {
     return !stream.definitions().job_fact(dry_run_outcome_fact).empty();
   });
-  return is_dry_run && find_moment(trace, "peak") ? "peak" : "";
+  // A compiled program's end is of no interest: its peak is what doesn't fit.
+  const bool has_peak = is_dry_run || trace.origin == TraceOrigin::program;
+  return has_peak && find_moment(trace, "peak") ? "peak" : "";
 }
 
 }  // namespace

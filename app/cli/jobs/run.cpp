@@ -10,12 +10,14 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "allocator/emulated/accounts/accounts.h"
 #include "analysis/answers/dry_run.h"
 #include "analysis/document/text.h"
 #include "analysis/judge/gate.h"
 #include "analysis/query/job_facts.h"
+#include "analysis/trace/failure_details.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/recording.h"
 #include "app/cli/answer_text.h"
@@ -149,9 +151,11 @@ namespace {
 // In the recording, so that whoever opens it sees what was printed.
 void keep_verdict(const DryRun& run) {
   if (!run.trace) return;
-  const auto kept = add_facts(*run.trace, run.recording,
-                              {{std::string(dry_run_outcome_fact), std::string(word_for(run.outcome))},
-                               {std::string(dry_run_verdict_fact), text_from_dry_run(run)}});
+  const auto kept =
+      add_facts(*run.trace, run.recording,
+                {{std::string(dry_run_outcome_fact), std::string(word_for(run.outcome))},
+                 {std::string(dry_run_verdict_fact), text_from_dry_run(run)},
+                 {std::string(dry_run_advice_fact), fmt::format("{}", fmt::join(changes_that_could_help(run), "\n"))}});
   if (!kept) say("the verdict is not in the recording: " + kept.error().what);
 }
 
