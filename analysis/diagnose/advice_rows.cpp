@@ -370,6 +370,7 @@ constexpr AdviceRow advice_rows[] = {
      "Scalar memory holds what kernels fetch in advance, such as tables of pages.", "", rule, false, is_of_smem},
     {"arrays", tpu, on_tpu, "free the arrays that earlier work left on the device (del, or a new process)",
      "An array stays there as long as a variable refers to it.", "", rule, false, fill_arrays},
+    {"one_array", tpu, on_tpu, "", "", "", computed, false, fill_one_array},
     {"temporaries", tpu, on_tpu,
      "a smaller batch, or checkpointing the layers (jax.checkpoint, torch_xla.utils.checkpoint)",
      "Checkpointed activations are computed again in the backward pass instead of being kept.",

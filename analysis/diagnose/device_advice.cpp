@@ -173,7 +173,42 @@ bool is_of_hbm(const AdviceFacts& facts, Advice&) {
   return facts.failed.row.memory_space.empty() || facts.failed.row.memory_space == "hbm";
 }
 
+namespace {
+
+// One array of the program is more than all of the memory.
+bool is_one_array(const AdviceFacts& facts) {
+  const std::string needed = text_from_bytes(facts.failed.figures.needed_bytes);
+  return facts.failed.figures.needed_bytes > 0 &&
+         facts.failed.detail(failure_detail::largest_buffer).starts_with(needed + ", ");
+}
+
+// "f32[8,32,8192,8192]": each position of a sequence with each other one.
+bool is_of_attention(std::string_view shape) {
+  const std::size_t last = shape.rfind(','), close = shape.find(']');
+  if (last == std::string_view::npos || close == std::string_view::npos || last == 0 || close < last) return false;
+  const std::size_t before = shape.rfind(',', last - 1);
+  if (before == std::string_view::npos) return false;
+  const std::string_view side = shape.substr(last + 1, close - last - 1);
+  constexpr std::size_t digits_of_a_thousand = 4;
+  return side == shape.substr(before + 1, last - before - 1) && side.size() >= digits_of_a_thousand;
+}
+
+}  // namespace
+
+bool fill_one_array(const AdviceFacts& facts, Advice& advice) {
+  if (!is_of_hbm(facts, advice) || !is_one_array(facts)) return false;
+  std::string_view array = facts.failed.detail(failure_detail::largest_buffer);
+  array.remove_prefix(std::min(array.size(), array.find(", ") + 2));
+  const std::string_view shape = array.substr(0, array.find(']') + 1);
+  advice.change = fmt::format("never have all of {} at once: {}a smaller batch or length, or sharding one of its axes",
+                              shape, is_of_attention(shape) ? "flash attention, which computes scores in parts, " : "");
+  advice.why =
+      fmt::format("This one array ({}) is more than the device has; nothing else in the program decides.", array);
+  return true;
+}
+
 bool fill_donation(const AdviceFacts& facts, Advice& advice) {
+  if (is_one_array(facts)) return false;
   const std::string_view arguments = facts.failed.detail(failure_detail::arguments);
   if (!is_of_program(facts, advice) || arguments.starts_with("0 ")) return false;
   if (facts.failed.program == Framework::pytorch || facts.failed.program == Framework::tensorflow) return false;
@@ -191,6 +226,9 @@ bool fill_arrays(const AdviceFacts& facts, Advice& advice) {
 bool fill_temporaries(const AdviceFacts& facts, Advice& advice) {
   Advice padding;
   if (!is_of_program(facts, advice) || fill_padding(facts, padding)) return false;  // Padding alone is the reason.
+  if (is_one_array(facts)) return false;
+  if (const std::string_view own = facts.failed.detail(failure_detail::own_part); !own.empty())
+    advice.why = fmt::format("Temporaries of the program are {} of what it needs. {}", own, advice.why);
   if (facts.failed.program == Framework::pytorch)
     advice.change = "a smaller batch, or checkpointing the layers (torch_xla.utils.checkpoint)";
   if (facts.failed.program == Framework::jax_gpu)

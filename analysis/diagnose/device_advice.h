@@ -34,6 +34,7 @@ bool is_of_smem(const AdviceFacts& facts, Advice& advice);
 bool is_of_hbm(const AdviceFacts& facts, Advice& advice);
 bool fill_donation(const AdviceFacts& facts, Advice& advice);
 bool fill_arrays(const AdviceFacts& facts, Advice& advice);
+bool fill_one_array(const AdviceFacts& facts, Advice& advice);
 bool fill_temporaries(const AdviceFacts& facts, Advice& advice);
 // XLA's pool requested its memory from the driver.
 bool is_of_region(const AdviceFacts& facts, Advice& advice);

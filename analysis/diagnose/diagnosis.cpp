@@ -112,7 +112,7 @@ std::vector<Advice> advice_of_plan(const Trace& trace, const Diagnosis& found) {
     std::string_view rest = stream.definitions().job_fact(dry_run_advice_fact);
     while (!rest.empty()) {
       const std::string_view line = rest.substr(0, rest.find('\n'));
-      advice.push_back({std::string(line), {}, {}, AdviceProof::compiler, "plan"});
+      advice.push_back({std::string(line), "By the plan of the program.", {}, AdviceProof::compiler, "plan"});
       rest.remove_prefix(std::min(rest.size(), line.size() + 1));
     }
   }

@@ -21,6 +21,7 @@ inline constexpr std::string_view framework = "framework";  // Whose words the l
 inline constexpr std::string_view engine = "engine";        // What serves the model: one of `engine`.
 inline constexpr std::string_view part = "part";            // What the memory was for: one of `part`.
 inline constexpr std::string_view arguments = "arguments";  // Of a compiled program, in bytes as text.
+inline constexpr std::string_view own_part = "the program itself";  // Without arguments and outputs.
 inline constexpr std::string_view exceeded = "more than there is";       // By how much, as a compiler says it.
 inline constexpr std::string_view largest_buffer = "largest buffer";     // Of a compiled program.
 inline constexpr std::string_view platform = "platform";                 // One of the next three.

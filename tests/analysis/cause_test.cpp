@@ -318,6 +318,10 @@ TEST(Advice, each_row_is_given_for_some_failure) {
        [](Failed& one) { one.row.details.emplace_back("padding of the listed buffers", "2.00 MiB"); });
   give(Framework::tpu, Cause::compile_time);
   give(Framework::tpu, Cause::compile_time, [](Failed& one) { one.row.memory_space = "vmem"; });
+  give(Framework::tpu, Cause::compile_time, [](Failed& one) {
+    one.row.details.emplace_back(failure_detail::largest_buffer,
+                                 text_from_bytes(one.figures.needed_bytes) + ", f32[8,8192,8192]");
+  });
   give(Framework::tpu, Cause::compile_time, [](Failed& one) { one.row.memory_space = "smem"; });
   for (const Framework framework :
        {Framework::kernel, Framework::vllm, Framework::sglang, Framework::library, Framework::ggml, Framework::paddle,

@@ -112,6 +112,13 @@ const tests::WildText program_texts[] = {
      "too_big",
      {"a smaller or a quantized model"},
      {"--gpu-memory-utilization 0.92"}},
+    {"one array that is more than a TPU has",
+     "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Allocation (size=34359738368) would exceed memory "
+     "(size=33822867456) :: #allocation374 [shape = 'bf16[8,32,8192,8192]{2,3,1,0:T(8,128)(2,1)}', space=hbm, size = "
+     "0xffffffffffffffff, tag = 'output of fusion.549@{1}'] :: <no-hlo-instruction>\n",
+     "compile_time",
+     {"never have all of bf16[8,32,8192,8192] at once: flash attention", "output of fusion.549"},
+     {"donate", "checkpointing"}},
     {"a driver that doesn't know what a process has",
      "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 24.00 GiB of which 7.00 GiB is "
      "free. Including non-PyTorch memory, this process has 17179869184.00 GiB memory in use. Of the allocated memory "

@@ -178,7 +178,8 @@ bool is_same_sentence(const Finding& a, const Finding& b) {
     return b.place.line <= a.place.line + lines_of_repetition;
   if (y.wording->repeats) return b.place.line <= a.place.line + lines_of_repetition;
   if (x.wording == y.wording)
-    return is_same(x.requested, y.requested) && is_same(x.available, y.available) && is_same(x.used, y.used);
+    return is_same(x.requested, y.requested) && is_same(x.available, y.available) && is_same(x.used, y.used) &&
+           is_same(x.free, y.free);
   // Several threads saw the same state.
   if (x.wording->framework == "paddle" && b.place.line <= a.place.line + lines_of_attempt)
     return is_same(x.available, y.available) && is_same(x.used, y.used);

@@ -294,4 +294,13 @@ void note_mention(Findings& findings, std::string_view text, std::uint64_t line)
     findings.mentions.push_back({line, in_one_line(text, shown_max)});
 }
 
+void note_mentions(const Findings& findings, ImportStatistics& import) {
+  if (findings.mentions.empty() || !findings.say_nothing()) return;
+  std::string texts;
+  for (const Mention& one : findings.mentions)
+    texts += fmt::format("{}line {}: \"{}\"", texts.empty() ? "" : "; ", text_from_count(one.line), one.text);
+  import.add("mentions", Severity::notice, static_cast<std::int64_t>(findings.mentions.size()),
+             "Lines that speak of memory, with a size, in words that hbmscope doesn't know.", texts);
+}
+
 }  // namespace hbmscope::log

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "analysis/model/import_statistics.h"
 #include "analysis/read/log/findings.h"
 
 namespace hbmscope::log {
@@ -20,5 +21,9 @@ void note_words(Findings& findings, std::string_view lines, std::uint64_t first_
 // "\"memory_usage\": 996.91 in line 3, 998.57 in line 37 (+1.66 over 35 readings)". Empty if there are too few.
 std::string text_from_readings(const ReadingsInText& readings);
 bool changes(const ReadingsInText& readings);
+
+// Adds them to the statistics where nothing is known to have failed, so that a person can see whether something was
+// overlooked.
+void note_mentions(const Findings& findings, ImportStatistics& import);
 
 }  // namespace hbmscope::log

@@ -48,6 +48,7 @@ std::string text_from_buffer(const tpu_oom::Allocation& buffer) {
   const std::string operation = buffer.op_name.substr(buffer.op_name.rfind('/') + 1);
   if (!operation.empty()) text += ", " + operation.substr(0, operation.find('['));
   if (!buffer.source_file.empty()) text += fmt::format(" in {}:{}", buffer.source_file, buffer.source_line);
+  if (operation.empty() && !buffer.tag.empty()) text += ", " + buffer.tag.substr(0, buffer.tag.find('@'));
   return text;
 }
 
@@ -362,8 +363,9 @@ class LogWriter {
     if (report.fragmentation)
       add_detail(*event, "lost to fragmentation of temporaries", text_from_printed(*report.fragmentation));
     for (const tpu_oom::Part& part : report.total_parts)
-      if (part.name == failure_detail::arguments && part.size)
-        add_detail(*event, failure_detail::arguments, text_from_printed(*part.size));
+      for (const auto& [name, detail] : {std::pair(failure_detail::arguments, failure_detail::arguments),
+                                         std::pair(failure_detail::program, failure_detail::own_part)})
+        if (part.name == name && part.size) add_detail(*event, detail, text_from_printed(*part.size));
     if (report.exceeded) add_detail(*event, failure_detail::exceeded, text_from_printed(*report.exceeded));
     const auto largest = std::max_element(
         report.program_allocations.begin(), report.program_allocations.end(), [](const auto& a, const auto& b) {
@@ -429,7 +431,7 @@ class LogWriter {
         import.add(
             "got_over", Severity::notice, 1, "The program was refused memory and went on without it: not a failure.",
             fmt::format("line {}: \"{}\". {}", one.place.line, one.sentence.text, one.sentence.wording->meaning));
-    note_mentions();
+    note_mentions(findings_, import);
     note_series();
     std::uint64_t repeats = 0;
     for (const Finding& finding : findings_.failures) repeats += finding.times - 1;
@@ -442,16 +444,6 @@ class LogWriter {
     if (findings_.left_out > 0)
       import.add("failures_left_out", Severity::loss, static_cast<std::int64_t>(findings_.left_out),
                  "There are too many failures; the first ones are read.");
-  }
-
-  // Where nothing is known to have failed, so that a person can see whether something was overlooked.
-  void note_mentions() {
-    if (findings_.mentions.empty() || !findings_.say_nothing()) return;
-    std::string texts;
-    for (const Mention& one : findings_.mentions)
-      texts += fmt::format("{}line {}: \"{}\"", texts.empty() ? "" : "; ", text_from_count(one.line), one.text);
-    out_.trace().import.add("mentions", Severity::notice, static_cast<std::int64_t>(findings_.mentions.size()),
-                            "Lines that speak of memory, with a size, in words that hbmscope doesn't know.", texts);
   }
 
   void note_series() {
