@@ -14,6 +14,7 @@
 #include "analysis/diagnose/growth.h"
 #include "analysis/trace/failure_details.h"
 #include "tests/analysis/trace_builder.h"
+#include "analysis/units/format.h"
 #include "tests/sizes.h"
 
 namespace hbmscope {
