@@ -7,6 +7,7 @@
 #include "allocator/reference/interface/fragmentation.h"
 #include "analysis/diagnose/diagnosis.h"
 #include "analysis/diagnose/growth.h"
+#include "analysis/model/clamped.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/query/log_headline.h"
 #include "analysis/trace/layers.h"
@@ -99,6 +100,18 @@ std::string_view verdict_of(const Trace& trace, HeapKey heap) {
   return "none";
 }
 
+// What contexts and others take of the device outside of the pool, as far as a failure says it.
+std::uint64_t outside_pool(const Stream& stream, std::uint32_t heap, std::uint64_t device) {
+  for (const FailureEvent& failure : stream.failures()) {
+    if (failure.heap != heap || !failure.is_out_of_memory) continue;
+    const StreamState state = stream.state_at(failure.event);
+    const FailureRow row = row_from_failure(stream, failure, &state);
+    if (!row.pool_bytes || !row.available_bytes) continue;
+    return device - std::min(device, clamped_sum(*row.pool_bytes, *row.available_bytes));
+  }
+  return 0;
+}
+
 // The verdict takes a diagnosis, and the growth a walk over steps: only where they are asked for.
 std::vector<GateSubject> subjects_of(const Trace& trace, bool with_verdict, bool with_growth) {
   std::vector<GateSubject> subjects;
@@ -122,8 +135,10 @@ std::vector<GateSubject> subjects_of(const Trace& trace, bool with_verdict, bool
     if (row.free_bytes && row.largest_free_bytes)
       subject.set("fragmentation",
                   100 * external_fragmentation_of(*row.free_bytes, *row.largest_free_bytes).value_or(0));
-    if (const auto most = limit ? limit : device)
-      subject.set("margin", static_cast<double>(*most) - static_cast<double>(row.peak_in_use_bytes));
+    if (const auto most = limit ? limit : device) {
+      const std::uint64_t others = limit ? 0 : outside_pool(stream, heap, *device);
+      subject.set("margin", static_cast<double>(*most - others) - static_cast<double>(row.peak_in_use_bytes));
+    }
     const auto& failures = stream.failures();
     subject.set("failures", std::count_if(failures.begin(), failures.end(), [&](const FailureEvent& one) {
                   return one.is_out_of_memory && one.heap == heap;

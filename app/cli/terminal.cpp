@@ -1,5 +1,6 @@
 #include "app/cli/terminal.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -8,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -82,11 +84,12 @@ TextStyle Terminal::style() const {
       default: return Ink::dim;
     }
   };
-  return {.paint = [terminal = *this, ink_of](std::string_view text,
-                                              Tone tone) { return terminal.paint(text, ink_of(tone)); },
-          .bar = [terminal = *this](double share,
-                                    int cells) { return terminal.bar(std::llround(share * 1'000'000), 1'000'000, cells); },
-          .width = bars_ && columns_ > 0 ? static_cast<std::size_t>(columns_) : 0};
+  return {
+      .paint = [terminal = *this, ink_of](std::string_view text,
+                                          Tone tone) { return terminal.paint(text, ink_of(tone)); },
+      .bar = [terminal = *this](double share,
+                                int cells) { return terminal.bar(std::llround(share * 1'000'000), 1'000'000, cells); },
+      .width = bars_ && columns_ > 0 ? static_cast<std::size_t>(columns_) : 0};
 }
 
 ProgressLine::ProgressLine(const std::string& file, const ReadControl& control) {
@@ -142,15 +145,45 @@ void print_error(const Error& error) {
   say(printable(error.text()));
 }
 
-bool print_to_stdout(std::string_view text) {
+namespace {
+
+// Whoever asks for the locale C, as scripts do, looks for "-" and not for a minus sign.
+bool wants_ascii() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"})
+    if (const char* value = std::getenv(name); value != nullptr && *value != 0)
+      return std::string_view(value) == "C" || std::string_view(value) == "POSIX";
+  return false;
+}
+
+std::string ascii_signs(std::string_view text) {
+  constexpr std::pair<std::string_view, std::string_view> signs[] = {{"−", "-"}, {"–", "-"},  {"µ", "u"}, {"…", "..."},
+                                                                     {"≈", "~"}, {"→", "->"}, {"×", "x"}, {"·", "-"}};
+  std::string out;
+  while (!text.empty()) {
+    const auto* sign =
+        std::find_if(std::begin(signs), std::end(signs), [&](const auto& one) { return text.starts_with(one.first); });
+    out += sign == std::end(signs) ? text.substr(0, 1) : sign->second;
+    text.remove_prefix(sign == std::end(signs) ? 1 : sign->first.size());
+  }
+  return out;
+}
+
+bool print_bytes(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   if (!written && errno != EPIPE)
     fmt::print(stderr, "hbmscope: the output can't be written: {}\n", std::strerror(errno));
   return written;
 }
 
+}  // namespace
+
+bool print_to_stdout(std::string_view text) {
+  // JSON keeps all names.
+  return wants_ascii() && !text.starts_with('{') ? print_bytes(ascii_signs(text)) : print_bytes(text);
+}
+
 bool print_lines_to_stdout(std::string_view lines) {
-  return isatty(STDOUT_FILENO) == 1 ? print_to_stdout(printable_lines(lines)) : print_to_stdout(lines);
+  return isatty(STDOUT_FILENO) == 1 ? print_bytes(printable_lines(lines)) : print_bytes(lines);
 }
 
 }  // namespace hbmscope::cli
