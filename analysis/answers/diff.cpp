@@ -360,6 +360,14 @@ Document describe_diff(const std::shared_ptr<const ProfileDiff>& diff, const Tra
       .title = fmt::format("now: {}   baseline: {}   (change = now - baseline)", diff->now_name, diff->baseline_name)};
   document.add(Figures{{{"baseline", diff->baseline_name}, {"now", diff->now_name}}});
   document.add(Sentence{.key = "summary", .text = total_text(*diff)});
+  constexpr std::int64_t all_but = 20;  // One part in so many.
+  const bool is_other = diff->baseline.bytes > 0 && diff->now.bytes > 0 &&
+                        diff->unmatched_bytes > diff->compared_bytes - diff->compared_bytes / all_but;
+  if (is_other)
+    document.add(
+        Sentence{.text = "Hardly any stack is on both sides: these are other programs, or sources of other kinds.",
+                 .tone = Tone::bad,
+                 .audience = Audience::readers});
   if (diff->baseline.unknown + diff->now.unknown > 0)
     document.add(
         Sentence{.text = fmt::format("{} programs of unknown size in the baseline, {} now; no sum includes them.",

@@ -6,7 +6,8 @@
 
 #include "allocator/emulated/gpus/gpus.h"
 #include "allocator/reference/replay/verdict.h"
-#include "analysis/diagnose/cause.h"
+#include "analysis/diagnose/diagnosis.h"
+#include "analysis/diagnose/growth.h"
 #include "analysis/diagnose/proof.h"
 #include "analysis/units/format.h"
 
@@ -194,7 +195,15 @@ Table describe_what_if_rows(const WhatIfSource& source, const std::vector<WhatIf
   return table;
 }
 
-Document describe_what_if(const std::string& file, const WhatIfSource& source, const std::vector<WhatIfRow>& rows) {
+std::string growth_of_failure(const Trace& trace) {
+  const auto failures = find_failed_requests(trace);
+  if (failures.empty()) return {};
+  const Diagnosis found = diagnose(trace, failures.front(), Depth::without_replays);
+  return found.cause.cause == Cause::leak && found.growth ? text_from_growth(*found.growth) : std::string();
+}
+
+Document describe_what_if(const std::string& file, const WhatIfSource& source, const std::vector<WhatIfRow>& rows,
+                          const std::string& growth) {
   const auto& operations = source.requests.stream.operations;
   const auto requests =
       std::count_if(operations.begin(), operations.end(), [](const auto& one) { return !one.is_free; });
@@ -210,6 +219,13 @@ Document describe_what_if(const std::string& file, const WhatIfSource& source, c
                         {"recorded_failures", std::uint64_t{failures}, Unit::count}}});
   document.add(Sentence{
       .key = "summary", .text = summary_text(source, rows), .tone = missing.empty() ? Tone::plain : Tone::bad});
+  document.add(Sentence{.key = "growth",
+                        .text = growth.empty()
+                                    ? ""
+                                    : fmt::format("A leak: {}. A setting that fits only delays the failure; hbmscope "
+                                                  "explain says what to let go of.",
+                                                  growth),
+                        .tone = Tone::bad});
   document.add(Sentence{.text = text_from_own_settings(source.own) + ".", .audience = Audience::readers});
   document.add(Sentence{.text = text_from_check(source), .audience = Audience::readers});
   if (failures > 0)

@@ -1,5 +1,6 @@
 """A decoder of a billion parameters, trained with Adam on a TPU slice, with one of three shardings.
 
+    pip install jax optax libtpu
     hbmscope run --emulate v5e:4x4 -- python jax_tpu_decoder.py --sharding fsdp --batch 64
 """
 

@@ -53,6 +53,9 @@ class Installed(unittest.TestCase):
         self.assertIn("/usr", offered_by_bash("report", "/us"))
         self.assertEqual(offered_by_bash("--vers"), ["--version"])
         self.assertNotIn("demo-job", offered_by_bash("demo"))
+        self.assertEqual(offered_by_bash("report", "--by", "li"), ["line"])
+        self.assertIn("h100-80", offered_by_bash("run", "--emulate", "h1"))
+        self.assertEqual(offered_by_bash("run", "--values", ""), ["worst", "zeros"])
         with tempfile.TemporaryDirectory() as folder:
             pathlib.Path(folder, "a b.prof").write_text("")
             self.assertEqual(offered_by_bash("report", f"{folder}/a"), [f"{folder}/a b.prof"])

@@ -22,11 +22,11 @@
 #include "analysis/read/source/read_source.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
-#include "app/cli/jobs/child_process.h"
 #include "app/cli/cli.h"
+#include "app/cli/dry_run/program_files.h"
+#include "app/cli/jobs/child_process.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
-#include "app/cli/dry_run/program_files.h"
 #include "app/cli/python_programs.h"
 #include "app/cli/temporary_folder.h"
 
@@ -116,9 +116,11 @@ class TableFiles {
   void add_unread(const std::string& file, const std::string& error) {
     const std::lock_guard lock(mutex_);
     rows_.add_unread(file, error);
-    ++unread_;
+    if (unread_++ == 0) first_unread_ = fmt::format("{}: {}", file, error);
     write();
   }
+
+  const std::string& first_unread() const { return first_unread_; }
 
   bool close() {
     bool is_written = true;
@@ -140,6 +142,7 @@ class TableFiles {
   DigestRows rows_;
   std::array<std::ofstream, digest_tables.size()> files_;
   std::size_t ranks_ = 0, unread_ = 0;
+  std::string first_unread_;
 };
 
 void digest_file(const std::string& file, const SourceOptions& options, const Layout& layout, TableFiles& tables) {
@@ -224,8 +227,8 @@ int run_digest(const DigestOptions& options) {
              text_from_count_of(tables.ranks(), "process", "processes"), text_from_count_of(files->size(), "file"),
              printable(run), printable(options.store));
   if (tables.unread() > 0)
-    fmt::print(stderr, "hbmscope: {} could not be read; hbmscope fleet lists them\n",
-               text_from_count_of(tables.unread(), "file"));
+    fmt::print(stderr, "hbmscope: {} could not be read; hbmscope fleet lists them. The first: {}\n",
+               text_from_count_of(tables.unread(), "file"), printable(tables.first_unread()));
   return tables.ranks() > 0 ? exit_ok : exit_unreadable;
 }
 

@@ -4,12 +4,15 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "allocator/emulated/gpus/gpus.h"
+#include "allocator/emulated/workload/workloads.h"
 #include "app/cli/parser/commands.h"
 #include "app/cli/version.h"
 
@@ -22,6 +25,7 @@ struct OptionWords {
   std::string help;
   std::string value;  // "TIME"; "N=20" with its default
   bool takes_value = false;
+  std::vector<std::string> values;  // Those that it may have. Empty: files, or anything.
 };
 
 struct Subcommand {
@@ -53,6 +57,28 @@ std::string short_help(std::string help) {
   return help;
 }
 
+// A checked option has its values in the name of its type: "KIND:{worst,zeros}".
+std::vector<std::string> values_of(const CLI::Option& option) {
+  std::vector<std::string> values;
+  const std::string type = option.get_type_name(), name = option.get_name();
+  if (name == "--by") return {"function", "line", "file", "package", "address", "device", "kind"};
+  if (name == "--emulate")
+    for (const allocator::DevicePreset& device : allocator::all_devices()) values.emplace_back(device.name);
+  if (name == "--workload")
+    for (const allocator::workload::Description& one : allocator::workload::all_workloads())
+      values.emplace_back(one.name);
+  const std::size_t open = type.find('{'), close = type.find('}');
+  if (open == std::string::npos || close == std::string::npos) return values;
+  std::string value;
+  for (std::size_t i = open + 1; i <= close; ++i) {
+    if (type[i] != ',' && type[i] != '}')
+      value += type[i];
+    else
+      values.push_back(std::exchange(value, {}));
+  }
+  return values;
+}
+
 // Those that are listed, parents first.
 void add_commands_below(const CLI::App& app, const std::vector<std::string>& path, std::vector<Command>& found) {
   Command command{path, app.get_description(), app.get_footer(), {}, {}};
@@ -62,7 +88,8 @@ void add_commands_below(const CLI::App& app, const std::vector<std::string>& pat
                       option->get_name(),
                       option->get_description(),
                       option->get_type_name(),
-                      option->get_items_expected_max() > 0};
+                      option->get_items_expected_max() > 0,
+                      values_of(*option)};
     if (!option->get_default_str().empty()) words.value += "=" + option->get_default_str();
     for (const std::string& name : option->get_snames()) words.names.push_back("-" + name);
     for (const std::string& name : option->get_lnames()) words.names.push_back("--" + name);
@@ -113,6 +140,10 @@ _hbmscope() {
 @COMMANDS@
     esac
   done
+  case "$command ${COMP_WORDS[COMP_CWORD - 1]}" in
+@VALUES@
+  esac
+  [[ -n $words ]] && { mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current"); return; }
   case "$command" in
 @WORDS@
   esac
@@ -145,7 +176,15 @@ std::string bash_completion(const std::vector<Command>& commands) {
   std::string words;
   for (const Command& command : commands)
     words += fmt::format("    {}) words={} ;;\n", in_quotes(name_of(command)), in_quotes(completion_words(command)));
-  return replaced(replaced(bash_script, "@COMMANDS@\n", case_lines(commands)), "@WORDS@\n", words);
+  std::string values;
+  for (const Command& command : commands)
+    for (const OptionWords& option : command.options)
+      for (const std::string& name : option.names)
+        if (!option.values.empty())
+          values += fmt::format("    {}) words={} ;;\n", in_quotes(name_of(command) + " " + name),
+                                in_quotes(fmt::format("{}", fmt::join(option.values, " "))));
+  std::string script = replaced(replaced(bash_script, "@COMMANDS@\n", case_lines(commands)), "@WORDS@\n", words);
+  return replaced(std::move(script), "@VALUES@\n", values);
 }
 
 // A colon separates a word from its help.
@@ -197,7 +236,10 @@ std::string fish_completion(const std::vector<Command>& commands) {
       text += when;
       for (const std::string& name : option.names)
         text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
-      text += fmt::format("{} -d {}\n", option.takes_value ? " -r" : "", in_quotes(short_help(option.help)));
+      const std::string values =
+          option.values.empty() ? std::string()
+                                : fmt::format(" -f -a {}", in_quotes(fmt::format("{}", fmt::join(option.values, " "))));
+      text += fmt::format("{}{} -d {}\n", option.takes_value ? " -r" : "", values, in_quotes(short_help(option.help)));
     }
   }
   return text;

@@ -110,7 +110,7 @@ int run_what_if(const WhatIfOptions& options) {
     rows = hbmscope::run_what_if(*source, std::move(*scenarios), control);
     put_fitting_first(rows);
   }
-  const Document document = describe_what_if(options.files.front(), *source, rows);
+  const Document document = describe_what_if(options.files.front(), *source, rows, growth_of_failure(*loaded->trace));
   const bool is_json = options.json || options.brief > 0;
   const Result<std::string> text = is_json ? text_from_answer(document, {}, options.brief)
                                            : text_from_document(document, Terminal::of_stdout().style());
