@@ -276,15 +276,10 @@ Result<EmulatedProgram> prepare_program(const std::vector<std::string>& command,
   set_variables(folder, *found, program);
   program.doubt = find_doubt(command, python);
   program.preload = libraries_in(folder / "lib");
-  std::string names;
-  for (const auto& [name, value] : program.variables)
-    if (!name.starts_with("HBMSCOPE_")) names += (names.empty() ? "" : ", ") + name;
   program.notes.push_back(
       fmt::format("emulating {}: kernels do nothing, values that only they would know are assumed; {}",
                   text_from_machine(machine), text_from_frameworks(*found)));
   if (!program.doubt.empty()) program.notes.push_back("frameworks may stay on the CPU: " + program.doubt);
-  program.notes.push_back(
-      fmt::format("set for the job only: {} libraries in LD_PRELOAD, {}", program.preload.size(), names));
   return program;
 }
 

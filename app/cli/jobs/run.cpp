@@ -214,7 +214,7 @@ int run_job(const RunOptions& options, bool has_window) {
   std::optional<TpuProgress> progress;
   if (dry_run && dry_run->tpu)
     progress.emplace(dry_run->reports->path());
-  else if (job.is_observed())
+  else if (job.is_observed() && !dry_run)  // That has said what it does.
     say_how_calls_are_recorded(options);
   WindowProcess window;
   if (job.is_observed() && has_window && !options.no_window && has_display()) window.open(job.viewer_socket());
