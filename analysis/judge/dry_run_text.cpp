@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "analysis/diagnose/growth.h"
 #include "analysis/judge/gate.h"
+#include "analysis/query/chosen_heap.h"
 #include "analysis/units/ascii.h"
 #include "analysis/units/contains.h"
 #include "analysis/units/format.h"
@@ -237,9 +239,21 @@ std::string text_from_assumptions(std::uint64_t context_bytes, bool has_rnn_esti
                      has_rnn_estimates ? rnn_estimates : "", not_emulated[0], not_emulated[1]);
 }
 
+namespace {
+
+// What fits now and grows with each step won't, later.
+std::string text_from_outlook_of(const DryRun& run) {
+  if (run.outcome != DryRunOutcome::fits || run.trace == nullptr) return {};
+  const HeapKey heap = choose_heap(*run.trace, {});
+  const auto outlook = heap.empty() ? std::nullopt : find_outlook(*run.trace, heap);
+  return outlook ? text_from_outlook(*outlook) + "\n" : std::string();
+}
+
+}  // namespace
+
 std::string text_from_dry_run(const DryRun& run) {
   const DeviceNeed* need = run.fullest();
-  std::string text = headline_of(run, need) + "\n";
+  std::string text = headline_of(run, need) + "\n" + text_from_outlook_of(run);
   if (run.tpu)
     return text + text_from_proof(run) + text_from_survived(run) + text_at_peak(run) + text_below_tpu_headline(run);
   if (need == nullptr) return text;

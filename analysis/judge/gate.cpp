@@ -8,6 +8,7 @@
 #include "analysis/diagnose/diagnosis.h"
 #include "analysis/diagnose/growth.h"
 #include "analysis/model/clamped.h"
+#include "analysis/query/failure_facts.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/query/log_headline.h"
 #include "analysis/trace/layers.h"
@@ -140,9 +141,10 @@ std::vector<GateSubject> subjects_of(const Trace& trace, bool with_verdict, bool
       subject.set("margin", static_cast<double>(*most - others) - static_cast<double>(row.peak_in_use_bytes));
     }
     const auto& failures = stream.failures();
-    subject.set("failures", std::count_if(failures.begin(), failures.end(), [&](const FailureEvent& one) {
-                  return one.is_out_of_memory && one.heap == heap;
-                }));
+    const auto failed = std::count_if(failures.begin(), failures.end(), [&](const FailureEvent& one) {
+      return one.is_out_of_memory && one.heap == heap;
+    });
+    if (failed > 0 || why_no_failure_is_seen(trace).empty()) subject.set("failures", failed);
     const HeapKey key{static_cast<std::uint32_t>(row.stream), heap};
     if (with_verdict) subject.set("verdict", std::string(verdict_of(trace, key)));
     if (with_growth)

@@ -63,9 +63,13 @@ int run_with_gate(const GateOptions& gate, const std::function<int()>& act) {
   if (!gate.junit.empty()) std::filesystem::remove(gate.junit, error);  // That of an earlier run.
   const int code = act();
   const bool is_left = !gate.junit.empty() && code != exit_ok && !std::filesystem::exists(gate.junit, error);
-  if (is_left)
-    write_junit(gate,
-                Failure(refusal(fmt::format("there is no answer: exit code {}", code), "Standard error says why.")));
+  if (!is_left) return code;
+  // Of a dry run: it did not fit, or the job failed.
+  const std::string why = fmt::format("exit code {}; the output says why", code);
+  if (code == exit_gate_failed)
+    write_junit(gate, std::optional(why));
+  else
+    write_junit(gate, Failure(refusal(last_error().empty() ? why : last_error(), {})));
   return code;
 }
 

@@ -141,8 +141,17 @@ void say(const std::string& line) {
   std::fputs((wrapped("hbmscope: " + line, width) + "\n").c_str(), stderr);
 }
 
+namespace {
+std::string last_error_text;
+}  // namespace
+
 void print_error(const Error& error) {
-  say(printable(error.text()));
+  last_error_text = printable(error.text());
+  say(last_error_text);
+}
+
+const std::string& last_error() {
+  return last_error_text;
 }
 
 namespace {

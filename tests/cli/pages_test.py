@@ -56,7 +56,6 @@ class Page:
     def check(self, rewrite):
         with tempfile.TemporaryDirectory() as folder:
             os.symlink(ROOT / "samples", f"{folder}/samples")
-            os.symlink(ROOT / "tests", f"{folder}/tests")
             os.mkdir(f"{folder}/.bin")
             os.mkdir(f"{folder}/.run", 0o700)
             os.symlink(self.program, f"{folder}/.bin/hbmscope")
