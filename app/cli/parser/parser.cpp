@@ -173,7 +173,10 @@ std::optional<int> complete_words(const CLI::App& app, const OpenWindow& open_wi
                  fmt::format("{}hbmscope --help lists the commands.", nearest.empty() ? "" : nearest + " ")));
     return exit_usage;
   }
-  const std::string command = can_show(open_window) ? "open" : command_without_window(words.front());
+  // With options it is meant as `open`: a picture (--screenshot) needs no display.
+  const bool is_alone =
+      std::none_of(words.begin(), words.end(), [](const std::string& word) { return word.starts_with('-'); });
+  const std::string command = can_show(open_window) || !is_alone ? "open" : command_without_window(words.front());
   if (command != "open")
     say(fmt::format("there is no display for the window; this is hbmscope {} {}", command, printable(words.front())));
   words.insert(words.begin(), command);
