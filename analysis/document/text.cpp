@@ -136,7 +136,7 @@ class Cells {
  private:
   bool can_be_shortened(std::size_t i) const { return widths_[i] > 0 && !is_number(column(i).unit); }
 
-  // How much too wide it is if texts are shortened to `text_width` at most.
+  // If texts are shortened to `text_width`.
   bool fits(std::size_t width, std::size_t text_width) const {
     std::size_t spared = 0;
     for (std::size_t i = 0; i < columns_.size(); ++i)

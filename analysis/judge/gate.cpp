@@ -118,6 +118,7 @@ std::vector<GateSubject> subjects_of(const Trace& trace, bool with_verdict, bool
   std::vector<GateSubject> subjects;
   const auto states = compute_states(trace, *find_moment(trace, "end"));
   const auto counts = find_counted_heaps(trace);
+  const bool sees_failures = why_no_failure_is_seen(trace).empty();
   for (const HeapRow& row : compute_heap_rows(trace, states)) {
     const std::uint32_t heap = row.heap;
     const Stream& stream = trace.streams[row.stream];
@@ -144,7 +145,7 @@ std::vector<GateSubject> subjects_of(const Trace& trace, bool with_verdict, bool
     const auto failed = std::count_if(failures.begin(), failures.end(), [&](const FailureEvent& one) {
       return one.is_out_of_memory && one.heap == heap;
     });
-    if (failed > 0 || why_no_failure_is_seen(trace).empty()) subject.set("failures", failed);
+    if (failed > 0 || sees_failures) subject.set("failures", failed);
     const HeapKey key{static_cast<std::uint32_t>(row.stream), heap};
     if (with_verdict) subject.set("verdict", std::string(verdict_of(trace, key)));
     if (with_growth)

@@ -211,8 +211,7 @@ std::string text_below_tpu_headline(const DryRun& run) {
       text += fmt::format("Peak before the failure: {}\n", text_from_tpu_need(run, *need));
     if (run.outcome == DryRunOutcome::out_of_memory) {
       if (run.tpu->refused) text += text_from_plan(*run.tpu->refused);
-      if (run.tpu->is_of_hbm)
-        for (const std::string& change : changes_that_could_help(run)) text += "  Could help: " + change + "\n";
+      for (const std::string& change : changes_that_could_help(run)) text += "  Could help: " + change + "\n";
     } else if (run.tpu->at_peak) {
       DeviceUse use;
       use.device_bytes = need->total_bytes;
