@@ -84,24 +84,36 @@ install: build/release/build.ninja
 	@cmake --build --preset release
 	@cmake --install build/release --prefix "$(PREFIX)"
 
-# Everything that is installed, in a folder, and packages of it (app/package).
-wheel-files: build/release/build.ninja
-	@cmake --build --preset release
-	@cmake --build --preset release --target server_bundle
+# Everything that is installed, in a folder, and packages of it (app/package). MACHINE=aarch64: cross-compiled.
+MACHINE ?= $(shell uname -m)
+CROSS = $(filter-out $(shell uname -m),$(MACHINE))
+PRESET = $(or $(CROSS),release)
+STRIP = $(if $(CROSS),$(CROSS)-linux-gnu-)strip
+wheel-files: build/$(PRESET)/build.ninja
+	@cmake --build --preset $(PRESET)
+	@cmake --build --preset $(PRESET) --target server_bundle
 	@rm -rf build/wheel/files
-	@cmake --install build/release --prefix build/wheel/files --strip >/dev/null
-	@find build/wheel/files/lib -name '*.so*' -type f -exec strip --strip-unneeded {} + -exec chmod 644 {} +
+	@cmake --install build/$(PRESET) --prefix build/wheel/files --strip >/dev/null
+	@find build/wheel/files/lib -name '*.so*' -type f -exec $(STRIP) --strip-unneeded {} + -exec chmod 644 {} +
+
+# Its libraries, of the same Debian or Ubuntu as here, and qemu for what the build itself starts.
+build/aarch64/build.ninja: build/aarch64_root
+	@cmake --preset aarch64 $(CMAKE_FLAGS)
+build/aarch64_root: third_party/install_packages.sh
+	@third_party/install_packages.sh window cross
+	@rm -rf $@ && . /etc/os-release && mmdebstrap --quiet --variant=extract --architectures=arm64 \
+	  --include="$$(third_party/install_packages.sh --libraries window | tr ' ' ,)" "$$VERSION_CODENAME" $@.new && mv $@.new $@
 
 wheel: wheel-files
 	@third_party/install_packages.sh package
 	@test -x build/wheel/tools/bin/hatchling || { python3 -m venv build/wheel/tools && build/wheel/tools/bin/pip install --quiet hatchling==1.33.0; }
-	@rm -f build/wheel/*.whl
-	@HBMSCOPE_WHEEL_FILES_ARE_NEW=1 build/wheel/tools/bin/hatchling build -t wheel -d build/wheel
-	@ls -l build/wheel/*.whl
+	@rm -f build/wheel/*_$(MACHINE).whl
+	@HBMSCOPE_WHEEL_FILES_ARE_NEW=1 HBMSCOPE_WHEEL_MACHINE=$(MACHINE) build/wheel/tools/bin/hatchling build -t wheel -d build/wheel
+	@ls -l build/wheel/*_$(MACHINE).whl
 
 deb: wheel-files
-	@cd build/release && cpack -G DEB
-	@ls -l build/release/packages/*.deb
+	@cd build/$(PRESET) && cpack -G DEB
+	@ls -l build/$(PRESET)/packages/*.deb
 
 # All that is given to others: wheel, Debian package, the static program for servers, the page, and their checksums.
 release: web wheel deb

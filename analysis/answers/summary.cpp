@@ -162,7 +162,7 @@ Table describe_import(const ImportStatistics& import) {
           .columns = {{.key = "severity", .title = "Severity"},
                       {.key = "name", .title = "Statistic"},
                       {.key = "count", .title = "Count", .unit = Unit::count},
-                      {.key = "remedy", .title = "Meaning"},
+                      {.key = "remedy", .title = "Meaning", .is_whole = true},
                       {.key = "example", .title = "First seen", .rank = 1}},
           .rows = std::move(cells),
           .shown = import.rows().size(),

@@ -123,7 +123,7 @@ Table describe_what_if_rows(const WhatIfSource& source, const std::vector<WhatIf
   Table table{
       .key = "rows",
       .columns = {{.title = "Fits", .is_short = true},
-                  {.key = "setting", .title = "Setting", .width = 260},
+                  {.key = "setting", .title = "Setting", .is_whole = true, .width = 260},
                   {.key = "group", .is_detail = true},
                   {.key = "is_own", .unit = Unit::flag},
                   {.key = "allocator", .is_detail = true},

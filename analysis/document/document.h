@@ -158,6 +158,7 @@ struct Column {
   std::string_view within = {};
   bool is_detail = false;  // Agents don't get it.
   bool is_short = false;   // A text of a few characters, such as "yes" or "grown".
+  bool is_whole = false;   // A text to read or paste as it is: where it doesn't fit, it stands below its row.
   std::uint16_t width =
       0;  // Of a text: the window hides other columns rather than make it narrower, in px; 0: as usual.
 };

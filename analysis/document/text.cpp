@@ -196,7 +196,7 @@ std::string rows_text(const Table& table, const TextStyle& style) {
   titles.erase(titles.find_last_not_of(' ') + 1);
   text = painted(style, titles, Tone::dim) + "\n";
   for (std::size_t row = 0; row < cells.rows(); ++row) {
-    std::string line;
+    std::string line, below;
     bool is_toned = false;
     for (std::size_t i = 0; i < cells.columns(); ++i) {
       const std::size_t width = cells.width(i);
@@ -204,7 +204,9 @@ std::string rows_text(const Table& table, const TextStyle& style) {
       if (!line.empty()) line += "  ";
       const Column& column = cells.column(i);
       const Value value = table.rows.cell(row, cells.index(i));
-      const std::string shown = fit_middle(cells.text(row, i), width);
+      const bool is_below = column.is_whole && display_width(cells.text(row, i)) > width;
+      if (is_below) below += "    " + wrapped(cells.text(row, i), style.width, 4, 4) + "\n";
+      const std::string shown = is_below ? "" : fit_middle(cells.text(row, i), width);
       const bool is_first_text = !is_toned && !is_number(column.unit) && !shown.empty();
       const Tone tone = table.cell_tone               ? table.cell_tone(row, cells.index(i))
                         : is_first_text && table.tone ? table.tone(row)
@@ -222,7 +224,7 @@ std::string rows_text(const Table& table, const TextStyle& style) {
     }
     line.erase(line.find_last_not_of(' ') + 1);
     if (const std::string bar = bar_text(table, row, style, cells.total() + 2); !bar.empty()) line += "  " + bar;
-    text += line + "\n";
+    text += line + "\n" + below;
     if (!style.frames) continue;
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       const Value value = table.columns[i].unit == Unit::stack ? table.rows.cell(row, i) : Value();

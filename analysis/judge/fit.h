@@ -58,6 +58,9 @@ extern const char* const compiled_for_no_tpu;
 FitRow fit_row_of(const Fit& fit, const std::string& name, std::uint64_t usable_bytes);
 std::vector<FitRow> fit_rows_of(const Fit& fit, const std::vector<FitTarget>& targets);
 
+// Without advice: what the emulation on that target says.
+FitRow fit_row_of(const WorkloadVerdict& verdict, const FitTarget& target);
+
 // A workload emulated on each target, with the verdict of `tpu run`. If it does not fit, each possible change is also
 // tried on its own. A generation that can't be emulated is unknown. Errors: the emulation's error, if it fails on all
 // targets.

@@ -62,15 +62,7 @@ class Search {
     auto as_it_is = emulated({});
     if (!as_it_is) return Failure(as_it_is.error());
     base_ = trial_of(*as_it_is, target_);
-    FitRow row;
-    row.target = target_.name;
-    row.usable_bytes = target_.generation->hbm_usable.value;
-    row.spare_bytes = base_.verdict.spare_bytes;
-    row.needed_bytes = static_cast<std::uint64_t>(signed_from(*row.usable_bytes) - base_.verdict.spare_bytes);
-    row.fits = base_.verdict.fits;
-    row.headline = base_.verdict.headline;
-    row.room = base_.verdict.room;
-    row.reasons = base_.verdict.reasons;
+    FitRow row = fit_row_of(base_.verdict, target_);
     // No change of the file can make a topology larger.
     if (base_.verdict.fits || (has_too_few_devices(base_) && base_.verdict.reasons.size() == 1)) return row;
     try_settings(as_it_is->workload);
@@ -201,6 +193,19 @@ class Search {
 };
 
 }  // namespace
+
+FitRow fit_row_of(const WorkloadVerdict& verdict, const FitTarget& target) {
+  FitRow row;
+  row.target = target.name;
+  row.usable_bytes = target.generation->hbm_usable.value;
+  row.spare_bytes = verdict.spare_bytes;
+  row.needed_bytes = static_cast<std::uint64_t>(signed_from(*row.usable_bytes) - verdict.spare_bytes);
+  row.fits = verdict.fits;
+  row.headline = verdict.headline;
+  row.room = verdict.room;
+  row.reasons = verdict.reasons;
+  return row;
+}
 
 Result<WorkloadFit> fit_workload(const OpenedWorkload& opened, const std::vector<FitTarget>& targets) {
   WorkloadFit fit{opened.now->workload.name, {}, false};

@@ -1,6 +1,8 @@
 #include "analysis/query/log_headline.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -8,6 +10,24 @@
 #include "analysis/units/format.h"
 
 namespace hbmscope {
+
+namespace {
+
+// A name without a folder is one of the job's working directory: often ours, or that of its log.
+std::string text_from_recording(const Trace& trace, const std::string& recording) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  std::vector<fs::path> places{recording};
+  for (const std::string& log : trace.files)
+    places.push_back(fs::path(log).parent_path() / fs::path(recording).filename());
+  for (const fs::path& place : places)
+    if (fs::is_regular_file(place, error))
+      return fmt::format("hbmscope recorded this job, block by block. To see more: hbmscope explain {}",
+                         place.string());
+  return fmt::format("hbmscope recorded this job in {}, block by block: that file shows more than the log.", recording);
+}
+
+}  // namespace
 
 bool is_of_log(const Trace& trace) {
   return trace.origin == TraceOrigin::texts;
@@ -24,9 +44,8 @@ std::string headline_of_log(const Trace& trace) {
   if (failures == 0 && memory_lines > 0)
     return fmt::format("No out-of-memory in {}, of which {} memory.", log,
                        text_from_count_of(memory_lines, "prints", "print"));
-  const bool lists_memory = std::any_of(trace.streams.begin(), trace.streams.end(), [](const Stream& stream) {
-    return stream.definitions().heaps().size() > 1;
-  });
+  const bool lists_memory = std::any_of(trace.streams.begin(), trace.streams.end(),
+                                        [](const Stream& stream) { return stream.definitions().heaps().size() > 1; });
   if (failures == 0 && (!lists_memory || trace.import.count_of("got_over") > 0))
     return fmt::format("No out-of-memory in {}.", log);
   if (failures == 0)
@@ -39,7 +58,9 @@ std::string headline_of_log(const Trace& trace) {
 std::vector<NoteOfLog> notes_of_log(const Trace& trace) {
   std::vector<NoteOfLog> notes;
   for (const ImportStatistic& one : trace.import.rows())
-    if (one.name == "got_over")
+    if (one.name == "recorded")
+      notes.push_back({recorded_note, "", text_from_recording(trace, one.example)});
+    else if (one.name == "got_over")
       notes.push_back({"got_over", "Not a failure: ", one.example});
     else if (one.name == "memory_lines")
       notes.push_back({"memory_lines", "In use: ", one.example});

@@ -238,9 +238,14 @@ std::vector<TierRow> compute_tier_rows(const EmulatedWorkload& run) {
   for (std::size_t i = 0; i < tpu::tiers; ++i) {
     const auto tier = static_cast<tpu::Tier>(i);
     const tpu::TierFigures& figures = run.emulation.tier[i];
-    TierRow row{std::string(tpu::text_from_tier(tier)), figures.peak_bytes, figures.end_bytes, figures.capacity_bytes, {}};
+    TierRow row{
+        std::string(tpu::text_from_tier(tier)), figures.peak_bytes, figures.end_bytes, figures.capacity_bytes, {}, {}};
     for (const tpu::EmulatedFailure& failure : run.emulation.failures)
-      if (failure.tier == tier) row.over_bytes = std::max(row.over_bytes.value_or(0), excess_of(failure));
+      if (failure.tier == tier && excess_of(failure) >= row.over_bytes.value_or(0)) {
+        row.over_bytes = excess_of(failure);
+        const bool is_of_kernel = !failure.free_bytes && find_program(run, failure.what) == nullptr;
+        row.kernel_limit_bytes = is_of_kernel ? failure.limit_bytes : std::nullopt;
+      }
     // A job ends at the first refused request; all of it may need far more.
     if (tier == tpu::Tier::hbm && row.over_bytes) row.over_bytes = std::max(*row.over_bytes, program_over_of(run));
     const bool is_inside = tier == tpu::Tier::temporaries || tier == tpu::Tier::windows;
@@ -251,7 +256,10 @@ std::vector<TierRow> compute_tier_rows(const EmulatedWorkload& run) {
 }
 
 std::string text_from_room(const TierRow& row) {
-  if (row.over_bytes) return "over by " + text_from_bytes(*row.over_bytes);
+  const std::string by = "by " + text_from_bytes(row.over_bytes.value_or(0));
+  if (row.kernel_limit_bytes)
+    return fmt::format("over a kernel's limit of {} {}", text_from_bytes(*row.kernel_limit_bytes), by);
+  if (row.over_bytes) return "over " + by;
   if (!row.capacity_bytes) return {};
   return text_from_bytes(*row.capacity_bytes - std::min(row.peak_bytes, *row.capacity_bytes)) + " to spare";
 }
@@ -320,7 +328,8 @@ std::vector<WorkloadFigure> compute_workload_figures(const EmulatedWorkload& run
     if (memory.vmem_bytes > 0) add("temp in VMEM", memory.vmem_bytes);
     add("code", memory.code_bytes, memory.code_bytes ? "from the workload file" : "unknown; the file can give it");
     const std::uint64_t needed = memory.needed_bytes();
-    add("needed", needed, text_from_spare(signed_from(run.workload.generation->hbm_usable.value) - signed_from(needed)));
+    add("needed", needed,
+        text_from_spare(signed_from(run.workload.generation->hbm_usable.value) - signed_from(needed)));
     if (memory.unused_donation_bytes > 0)
       add("donated for nothing", memory.unused_donation_bytes, "no output has such a shape");
     add_space_figures(run.workload.programs[i], memory, run.emulation.spaces[i], of, figures);

@@ -50,9 +50,11 @@ struct TierRow {
   std::string name;
   std::uint64_t peak_bytes = 0, end_bytes = 0;
   std::optional<std::uint64_t> capacity_bytes, over_bytes;
+  std::optional<std::uint64_t> kernel_limit_bytes;  // That `over_bytes` exceeds: a kernel's part of VMEM.
 };
 std::vector<TierRow> compute_tier_rows(const EmulatedWorkload& run);
-// "1.80 GiB to spare", "over by 2.45 GiB"; empty if the capacity is unknown.
+// "1.80 GiB to spare", "over by 2.45 GiB", "over a kernel's limit of 16.0 MiB by 7.00 MiB"; empty if the capacity is
+// unknown.
 std::string text_from_room(const TierRow& row);
 
 // The memory of each program as XLA counts it, its values in VMEM, the work of each kernel, and the number of refusals.

@@ -69,7 +69,7 @@ int run_with_gate(const GateOptions& gate, const std::function<int()>& act) {
   if (code == exit_gate_failed)
     write_junit(gate, std::optional(why));
   else
-    write_junit(gate, Failure(refusal(last_error().empty() ? why : last_error(), {})));
+    write_junit(gate, Failure(last_error().value_or(refusal(why, {}))));
   return code;
 }
 

@@ -85,9 +85,14 @@ Result<std::vector<Source>> load_files(const std::vector<NamedFile>& files, cons
     auto source = read_source(file.path, *options, &control);
     if (source)
       sources.push_back(std::move(*source));
-    else if (!is_skipped(file, source.error(), skipped))
+    else if (is_skipped(file, source.error(), skipped))
+      continue;
+    else if (wanted.unread == nullptr || files.size() == 1)
       return Failure(std::move(source.error()));
+    else
+      wanted.unread->push_back(std::move(source.error()));
   }
+  if (sources.empty() && wanted.unread != nullptr && !wanted.unread->empty()) return Failure(wanted.unread->front());
   if (sources.empty() && !skipped.empty()) return Failure(skipped.nothing_opens());
   print_skipped(skipped);
   if (!joins_pieces) return sources;
@@ -137,7 +142,8 @@ Result<Source> load_merged(const std::vector<std::string>& names, const LoadOpti
     return std::move(sources->front());
   }
   // `at` is a time of all traces together.
-  auto sources = load_files(*files, {options.max_size, {}, {}, options.what_if}, true);
+  auto sources =
+      load_files(*files, {.max_size = options.max_size, .what_if = options.what_if, .unread = options.unread}, true);
   if (!sources) return Failure(std::move(sources.error()));
   leave_out_programs(*files, *sources);
   if (sources->size() == 1 && sources->front().trace) return load_again(sources->front(), options);

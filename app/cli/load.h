@@ -37,6 +37,9 @@ struct LoadOptions {
   std::string value_type;
   std::vector<std::string> what_if{};  // KEY=VALUE, for TPU workloads.
   bool chooses_time = false;           // Without `at`: see SourceOptions.
+  // Of several files those that can't be read are noted here, and the others are read. Null: the first one is the
+  // error.
+  std::vector<Error>* unread = nullptr;
 };
 LoadOptions load_options(const ViewOptions& view);
 // For reading one file at a time. Errors: a size or a change that is not understood.

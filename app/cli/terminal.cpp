@@ -142,16 +142,17 @@ void say(const std::string& line) {
 }
 
 namespace {
-std::string last_error_text;
+std::optional<Error> last_printed_error;
+bool has_printed = false;
 }  // namespace
 
 void print_error(const Error& error) {
-  last_error_text = printable(error.text());
-  say(last_error_text);
+  last_printed_error = error;
+  say(printable(error.text()));
 }
 
-const std::string& last_error() {
-  return last_error_text;
+const std::optional<Error>& last_error() {
+  return last_printed_error;
 }
 
 namespace {
@@ -178,6 +179,7 @@ std::string ascii_signs(std::string_view text) {
 }
 
 bool print_bytes(std::string_view text) {
+  has_printed = true;
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   if (!written && errno != EPIPE)
     fmt::print(stderr, "hbmscope: the output can't be written: {}\n", std::strerror(errno));
@@ -185,6 +187,10 @@ bool print_bytes(std::string_view text) {
 }
 
 }  // namespace
+
+bool has_printed_to_stdout() {
+  return has_printed;
+}
 
 bool print_to_stdout(std::string_view text) {
   // JSON keeps all names.

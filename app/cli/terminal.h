@@ -63,10 +63,11 @@ class ProgressLine {
 // Prints "hbmscope: ..." to stderr. A closed stderr is ignored, so that it never ends the observation of a job.
 void say(const std::string& line);
 void print_error(const Error& error);  // Also ignores a closed stderr.
-// The last one that was printed. Empty if there was none.
-const std::string& last_error();
+// The last one that was printed.
+const std::optional<Error>& last_error();
 // On failure prints an error to stderr and returns false: a full disk or a closed pipe must not look like success.
 bool print_to_stdout(std::string_view text);
+bool has_printed_to_stdout();
 // The same for data in lines: a terminal gets no control characters, because it would obey those in names.
 bool print_lines_to_stdout(std::string_view lines);
 

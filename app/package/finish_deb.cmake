@@ -3,7 +3,7 @@ file(GLOB roots ${CPACK_TEMPORARY_DIRECTORY}/usr)
 foreach(root IN LISTS roots)
   file(GLOB_RECURSE libraries ${root}/lib/*.so ${root}/lib/*.so.*)
   foreach(library IN LISTS libraries)
-    execute_process(COMMAND strip --strip-unneeded --remove-section=.comment --remove-section=.note ${library} ERROR_QUIET)
+    execute_process(COMMAND ${CPACK_STRIP} --strip-unneeded --remove-section=.comment --remove-section=.note ${library} ERROR_QUIET)
     file(CHMOD ${library} PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
   endforeach()
   # The texts of the licences that Debian has itself.

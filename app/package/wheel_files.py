@@ -1,13 +1,16 @@
 """Puts what `cmake --install` has installed into the wheel: the program becomes a script, and all else lies in the same
-folders below the environment (lib/hbmscope, share/hbmscope, include), where the program looks for it."""
+folders below the environment (lib/hbmscope, share/hbmscope, include), where the program looks for it. Its description is
+the README, without the links and the picture that only a clone has."""
 
 import os
 import pathlib
 import platform
+import re
 import subprocess
 import sys
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 FOLDER = "build/wheel/files"
 
@@ -23,7 +26,16 @@ class WheelFiles(BuildHookInterface):
 
         glibc = "_".join(map(str, needed_by_all(pathlib.Path(self.root) / FOLDER)))
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-manylinux_{glibc}_{platform.machine()}"
+        build_data["tag"] = f"py3-none-manylinux_{glibc}_{os.environ.get("HBMSCOPE_WHEEL_MACHINE") or platform.machine()}"
         build_data["shared_scripts"][f"{FOLDER}/bin/hbmscope"] = "hbmscope"
         for name in ("lib", "share", "include"):
             build_data["shared_data"][f"{FOLDER}/{name}"] = name
+
+
+class WheelReadme(MetadataHookInterface):
+    def update(self, metadata):
+        text = (pathlib.Path(self.root) / "README.md").read_text()
+        text = re.sub(r"!\[[^\]]*\]\((?!https?:)[^)]*\)\n+", "", text)
+        text = re.sub(r"\[([^\]]+)\]\((?!https?:)[^)]*\)", r"\1", text)
+        text += "\nThe pages that are named here are installed in `share/doc/hbmscope` of the environment.\n"
+        metadata["readme"] = {"content-type": "text/markdown", "text": text}

@@ -93,17 +93,15 @@ bool has_own_filters(pid_t process, const ProcessStatus& status) {
 }
 
 std::optional<Refusal> find_program_refusal(pid_t process, const ProcessStatus& status, const SystemFiles& files) {
-  const Refusal other_machine{"it is not a 64-bit x86-64 program",
-                              "Attaching needs x86-64 Linux; hbmscope run works wherever the collector is built."};
 #if !defined(__x86_64__)
-  return other_machine;
+  return refusal_of_other_machines();
 #endif
   Elf64_Ehdr header{};
   const int program = open((folder_of(process) + "/exe").c_str(), O_RDONLY | O_CLOEXEC);
   const bool is_read = program >= 0 && pread(program, &header, sizeof(header), 0) == ssize_t{sizeof(header)};
   if (program >= 0) close(program);
   if (!is_read) return Refusal{"cannot read its program", "It may be starting or ending. Try again.", true};
-  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) return other_machine;
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) return refusal_of_other_machines();
   const JobMemory memory(process);
   const Modules modules = read_modules(memory);
   if (access((folder_of(process) + "/" + files.thread_position).c_str(), F_OK) != 0 && read_status(process).exists)
@@ -126,6 +124,10 @@ std::optional<Refusal> find_program_refusal(pid_t process, const ProcessStatus& 
 }
 
 }  // namespace
+
+Refusal refusal_of_other_machines() {
+  return {"it is not a 64-bit x86-64 program", "Attaching needs x86-64; start the job with hbmscope run."};
+}
 
 ProcessStatus read_status(pid_t process) {
   const std::string text = read_proc_file(folder_of(process) + "/status");

@@ -35,6 +35,7 @@ struct SystemFiles {
   std::string thread_position = "syscall";  // In the folder of a process: where its thread is.
 };
 
+Refusal refusal_of_other_machines();  // The injected code is for x86-64.
 std::optional<Refusal> find_refusal(pid_t process, const SystemFiles& files = {});
 // The same for a process that may have just been started: waits up to two seconds until it can be judged.
 std::optional<Refusal> find_refusal_once_started(pid_t process);

@@ -86,7 +86,7 @@ std::uint64_t number_of_thread() {
   return static_cast<std::uint32_t>(~(clock >> bits_of_kind));
 }
 
-std::uint64_t read_ticks(bool are_ns) {
+std::uint64_t read_ticks([[maybe_unused]] bool are_ns) {
 #if defined(__x86_64__)
   if (!are_ns) return __rdtsc();
 #endif

@@ -143,6 +143,7 @@ struct Findings {
   std::vector<ToldGrowth> growths;      // In words, of a text that somebody pasted.
   std::vector<ReadingsInText> readings;
   std::string largest_process;  // By nvidia-smi's table: "22914 (python), 7.79 GiB".
+  std::string recording;        // The file in which `hbmscope run` says that it saved the job.
 
   // In words that are known; `mentions` are not.
   bool say_nothing() const {
@@ -154,8 +155,8 @@ struct Findings {
 // Makes one failure of what belongs together: a dump and the sentence that follows it, and repetitions, as when Python
 // prints an exception with its cause, or a notebook keeps it twice.
 void merge_findings(Findings& findings);
-// Whether all failures are verdicts of dry runs, each about one of the other's. Of a job whose output and errors are two
-// files, the output has the verdict.
+// Whether all failures are verdicts of dry runs, each about one of the other's. Of a job whose output and errors are
+// two files, the output has the verdict.
 bool has_only_verdicts_on(const Findings& findings, const Findings& other);
 
 }  // namespace hbmscope::log

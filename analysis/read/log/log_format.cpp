@@ -53,36 +53,48 @@ class Utf16 {
   std::optional<std::uint8_t> first_;  // The first byte of a character whose second one is in the next piece.
 };
 
+// Error: nothing can be seen in it.
 Result<Findings> read_findings(InputFile& file) {
   constexpr std::size_t piece_bytes = std::size_t{256} << 10;  // It stays in the processor's cache.
   LogReader reader;
   auto wide = Utf16::of(file.beginning());
   std::vector<std::uint8_t> piece(piece_bytes);
+  bool is_blank = true;
   while (true) {
     const auto got = file.read_next(piece);
     if (!got) return Failure(got.error());
-    if (*got == 0) return reader.finish();
+    if (*got == 0) break;
+    const auto bytes = std::span(piece).first(*got);
+    is_blank = is_blank && std::all_of(bytes.begin(), bytes.end(), [](std::uint8_t byte) { return byte <= ' '; });
     if (wide)
-      reader.feed(wide->decode(std::span(piece).first(*got)));
+      reader.feed(wide->decode(bytes));
     else
-      reader.feed({reinterpret_cast<const char*>(piece.data()), *got});
+      reader.feed({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
+  if (is_blank)
+    return Failure(other_format("this is a blank file", "Did the job write its output elsewhere?", file.name()));
+  return reader.finish();
+}
+
+std::string_view name_of(const InputFile& file) {
+  const std::string_view path = file.name();
+  return path.substr(path.rfind('/') + 1);
+}
+
+bool is_named_as_log(std::string_view name) {
+  constexpr std::string_view endings[] = {".log", ".txt", ".out", ".err"};
+  return std::any_of(std::begin(endings), std::end(endings), [&](auto ending) { return name.ends_with(ending); });
 }
 
 // Text in UTF-8, UTF-16 with its mark, or any encoding of one byte.
 bool is_text(InputFile& file) {
   if (Utf16::of(file.beginning())) return true;
-  const auto is_character = [](std::uint8_t byte) {
-    return byte >= ' ' || (byte >= '\b' && byte <= '\r') || byte == '\x1b';
+  const bool may_have_holes = is_named_as_log(name_of(file));
+  const auto is_character = [&](std::uint8_t byte) {
+    return byte >= ' ' || (byte >= '\b' && byte <= '\r') || byte == '\x1b' || (byte == 0 && may_have_holes);
   };
   const auto first = file.beginning();
   return !first.empty() && std::all_of(first.begin(), first.end(), is_character);
-}
-
-bool is_named_as_log(std::string_view name) {
-  constexpr std::string_view endings[] = {".log", ".txt", ".out", ".err"};
-  return name.find('.') == std::string_view::npos ||
-         std::any_of(std::begin(endings), std::end(endings), [&](auto ending) { return name.ends_with(ending); });
 }
 
 struct LogPiece : FilePiece {
@@ -97,7 +109,8 @@ Result<FileContent> read_log(InputFile& file, const FileOptions& options, ReadCo
   auto findings = read_findings(file);
   if (!findings) return Failure(std::move(findings.error()));
   // That a log doesn't say that memory ran out is an answer; of another text it would be none.
-  if (findings->say_nothing() && !is_named_as_log(file.name())) return FileContent{};
+  const bool may_be_any_text = !is_named_as_log(name_of(file)) && name_of(file).find('.') != std::string_view::npos;
+  if (findings->say_nothing() && may_be_any_text) return FileContent{};
   const std::uint64_t bytes = file.size().value_or(0);
   auto content = content_from_trace(trace_from_log(*findings, file.name(), bytes));
   if (content && options.keeps_pieces)

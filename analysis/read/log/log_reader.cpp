@@ -94,10 +94,23 @@ std::string seam_of(std::string_view before, std::string_view text) {
   return fmt::format("{}\n{}", before, text.substr(0, words_max));
 }
 
+// "hbmscope: 23,268 events of 1 process (0 lost) saved in train.hbm (1.2 MiB). Open it with hbmscope train.hbm"
+void note_recording(Findings& findings, std::string_view line) {
+  constexpr std::string_view speaker = "hbmscope: ", saved = " saved in ", ending = ".hbm (";
+  const std::size_t at = line.find(speaker) == std::string_view::npos ? std::string_view::npos : line.find(saved);
+  if (at == std::string_view::npos) return;
+  const std::string_view name = line.substr(at + saved.size());
+  const std::size_t end = name.rfind(ending);
+  if (end != std::string_view::npos) findings.recording = name.substr(0, end + ending.find(' '));
+}
+
 }  // namespace
 
 void LogReader::feed(std::string_view bytes) {
   buffer_.append(bytes);
+  if (bytes.find('\0') != std::string_view::npos)
+    buffer_.erase(std::remove(buffer_.end() - static_cast<std::ptrdiff_t>(bytes.size()), buffer_.end(), '\0'),
+                  buffer_.end());
   const std::size_t last = buffer_.rfind('\n');
   if (last != std::string::npos && last >= at_) read_until(last + 1);
   while (buffer_.size() - at_ > line_bytes_max) read_until(at_ + line_bytes_max);
@@ -179,6 +192,7 @@ void LogReader::take_line(std::string_view printed) {
   const bool is_of_others = sentence && tpu_oom::may_have_report(sentence->wording->anchor);
   const bool is_of_tpu = take_tpu(text, speaker, has_trigger && !is_of_others);
   words_.look_at_line(text);
+  if (has_trigger) note_recording(findings_, line);
   if (is_of_tpu) sentence.reset();
   bool is_said = sentence.has_value();
   // What is in use, within the words of a failure, belongs to that.

@@ -19,6 +19,7 @@ namespace hbmscope::log {
 
 class LogReader {
  public:
+  // NULs are left out: a log that was cut down to nothing while the job writes (copytruncate) begins with a hole.
   void feed(std::string_view bytes);
   // Reads what is left of the last line, and returns what was found. Of a log that grows, a copy of the reader can
   // finish.

@@ -431,6 +431,8 @@ class LogWriter {
         import.add(
             "got_over", Severity::notice, 1, "The program was refused memory and went on without it: not a failure.",
             fmt::format("line {}: \"{}\". {}", one.place.line, one.sentence.text, one.sentence.wording->meaning));
+    if (!findings_.recording.empty())
+      import.add("recorded", Severity::info, 1, "hbmscope recorded this job.", findings_.recording);
     note_mentions(findings_, import);
     note_series();
     std::uint64_t repeats = 0;

@@ -14,6 +14,7 @@
 #include <limits>
 #include <mutex>
 #include <thread>
+#include <unordered_set>
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -109,6 +110,10 @@ class TableFiles {
 
   void add(const std::vector<RankDigest>& digests, const Layout& layout, const DigestedFile& file) {
     const std::lock_guard lock(mutex_);
+    if (!contents_.insert(file.content).second) {
+      ++copies_;
+      return;
+    }
     for (std::size_t i = 0; i < digests.size(); ++i) rows_.add(digests[i], layout.of(digests[i].rank), file, i);
     ranks_ += digests.size();
     write();
@@ -132,6 +137,7 @@ class TableFiles {
   }
   std::size_t ranks() const { return ranks_; }
   std::size_t unread() const { return unread_; }
+  std::size_t copies() const { return copies_; }  // Files with the same content as another one.
 
  private:
   void write() {
@@ -141,7 +147,8 @@ class TableFiles {
   std::mutex mutex_;
   DigestRows rows_;
   std::array<std::ofstream, digest_tables.size()> files_;
-  std::size_t ranks_ = 0, unread_ = 0;
+  std::unordered_set<std::uint64_t> contents_;
+  std::size_t ranks_ = 0, unread_ = 0, copies_ = 0;
   std::string first_unread_;
 };
 
@@ -223,9 +230,12 @@ int run_digest(const DigestOptions& options) {
   if (!tables.close())
     return fail(refusal("cannot write the tables", "Is there room for temporary files?", (*folder)->path()));
   if (const int code = write_store(options, (*folder)->path(), run); code != exit_ok) return code;
-  fmt::print(stderr, "hbmscope: {} of {} added to run {} of {}\n",
+  std::string copies;
+  if (tables.copies() > 0)
+    copies = tables.copies() == 1 ? " (1 is a copy)" : fmt::format(" ({} are copies)", tables.copies());
+  fmt::print(stderr, "hbmscope: {} of {}{} added to run {} of {}\n",
              text_from_count_of(tables.ranks(), "process", "processes"), text_from_count_of(files->size(), "file"),
-             printable(run), printable(options.store));
+             copies, printable(run), printable(options.store));
   if (tables.unread() > 0)
     fmt::print(stderr, "hbmscope: {} could not be read; hbmscope fleet lists them. The first: {}\n",
                text_from_count_of(tables.unread(), "file"), printable(tables.first_unread()));

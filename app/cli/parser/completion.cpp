@@ -57,22 +57,35 @@ std::string short_help(std::string help) {
   return help;
 }
 
-// A checked option has its values in the name of its type: "KIND:{worst,zeros}".
+// In the name of its check (one_of); empty if there is none.
+std::string checked_values(const CLI::Option& option) {
+  try {
+    return const_cast<CLI::Option&>(option).get_validator(0)->get_name();  // Only asked.
+  } catch (const CLI::OptionNotFound&) {
+    return {};
+  }
+}
+
+// A checked option has its values in braces, also in the name of its type: "KIND:{worst,zeros}".
 std::vector<std::string> values_of(const CLI::Option& option) {
-  std::vector<std::string> values;
-  const std::string type = option.get_type_name(), name = option.get_name();
+  const std::string name = option.get_name(), listed = option.get_type_name() + checked_values(option);
   if (name == "--by") return {"function", "line", "file", "package", "address", "device", "kind"};
+  if (name == "--at") return {"start", "end", "peak", "oom", "first-oom"};
+  if (name == "--what") return {"events", "blocks"};
+  if (name == "--to")
+    return {"pprof", "folded", "svg", "csv", "json", "html", "perfetto", "parquet", "prometheus", "otlp"};
+  std::vector<std::string> values;
   if (name == "--emulate")
     for (const allocator::DevicePreset& device : allocator::all_devices()) values.emplace_back(device.name);
   if (name == "--workload")
     for (const allocator::workload::Description& one : allocator::workload::all_workloads())
       values.emplace_back(one.name);
-  const std::size_t open = type.find('{'), close = type.find('}');
+  const std::size_t open = listed.find('{'), close = listed.find('}', open);
   if (open == std::string::npos || close == std::string::npos) return values;
   std::string value;
   for (std::size_t i = open + 1; i <= close; ++i) {
-    if (type[i] != ',' && type[i] != '}')
-      value += type[i];
+    if (listed[i] != ',' && listed[i] != '}')
+      value += listed[i];
     else
       values.push_back(std::exchange(value, {}));
   }
@@ -172,19 +185,24 @@ std::string case_lines(const std::vector<Command>& commands) {
   return text;
 }
 
-std::string bash_completion(const std::vector<Command>& commands) {
-  std::string words;
-  for (const Command& command : commands)
-    words += fmt::format("    {}) words={} ;;\n", in_quotes(name_of(command)), in_quotes(completion_words(command)));
-  std::string values;
+// For `case "$command $word_before"`: after an option, the values that it may have. `use`: with {} for them.
+std::string value_lines(const std::vector<Command>& commands, std::string_view use) {
+  std::string text;
   for (const Command& command : commands)
     for (const OptionWords& option : command.options)
       for (const std::string& name : option.names)
         if (!option.values.empty())
-          values += fmt::format("    {}) words={} ;;\n", in_quotes(name_of(command) + " " + name),
-                                in_quotes(fmt::format("{}", fmt::join(option.values, " "))));
+          text += fmt::format("    {}) {} ;;\n", in_quotes(name_of(command) + " " + name),
+                              replaced(std::string(use), "{}", fmt::format("{}", fmt::join(option.values, " "))));
+  return text;
+}
+
+std::string bash_completion(const std::vector<Command>& commands) {
+  std::string words;
+  for (const Command& command : commands)
+    words += fmt::format("    {}) words={} ;;\n", in_quotes(name_of(command)), in_quotes(completion_words(command)));
   std::string script = replaced(replaced(bash_script, "@COMMANDS@\n", case_lines(commands)), "@WORDS@\n", words);
-  return replaced(std::move(script), "@VALUES@\n", values);
+  return replaced(std::move(script), "@VALUES@\n", value_lines(commands, "words='{}'"));
 }
 
 // A colon separates a word from its help.
@@ -200,7 +218,8 @@ std::string zsh_completion(const std::vector<Command>& commands) {
       "#compdef hbmscope\n# Completion of hbmscope in zsh: source <(hbmscope completion zsh)\n_hbmscope() {\n"
       "  local command='' word\n  local -a offers\n  for word in ${words[2,CURRENT-1]}; do\n"
       "    [[ $word == -- ]] && { _command_names -e; _files; return }\n    case \"$command $word\" in\n";
-  text += case_lines(commands) + "    esac\n  done\n  case $command in\n";
+  text += case_lines(commands) + "    esac\n  done\n  case \"$command ${words[CURRENT-1]}\" in\n" +
+          value_lines(commands, "compadd -- {}; return") + "  esac\n  case $command in\n";
   for (const Command& command : commands) {
     text += fmt::format("    {}) offers=(\n", in_quotes(name_of(command)));
     for (const Subcommand& one : command.subcommands)

@@ -7,10 +7,12 @@
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "analysis/read/pprof/read_pprof.h"
 #include "analysis/read/source/formats.h"
 #include "analysis/units/utf8.h"
+#include "analysis/write/json.h"
 #ifdef HBMSCOPE_RUN
 #include "app/cli/dry_run/program_files.h"
 #include "app/cli/jobs/display.h"
@@ -183,6 +185,25 @@ std::optional<int> complete_words(const CLI::App& app, const OpenWindow& open_wi
   return std::nullopt;
 }
 
+// Also of one of its subcommands.
+bool wants_json(const CLI::App& command) {
+  const auto is_given = [&](const char* name) {
+    const CLI::Option* option = command.get_option_no_throw(name);
+    return option != nullptr && option->count() > 0;
+  };
+  const auto inner = command.get_subcommands();
+  return is_given("--json") || is_given("--brief") ||
+         std::any_of(inner.begin(), inner.end(), [](const CLI::App* one) { return wants_json(*one); });
+}
+
+// Whoever reads only the output learns why there is no answer.
+std::string json_of_error(const Error& error) {
+  nlohmann::ordered_json json = {{"schema", json_schema}, {"error", {{"what", error.what}, {"remedy", error.remedy}}}};
+  if (!error.file.empty()) json["error"]["file"] = error.file;
+  if (error.offset) json["error"]["byte"] = *error.offset;
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace
 
 CLI::App& CommandList::add(const std::string& name, const std::string& description, const std::string& examples) {
@@ -195,11 +216,13 @@ int CommandList::run() const {
   for (const auto& [command, action] : actions_) {
     if (!command->parsed()) continue;
     const CLI::Option* condition = command->get_option_no_throw("--fail-if");
-    if (condition == nullptr) return action();
-    return run_with_gate({.condition = condition->as<std::string>(),
-                          .junit = command->get_option("--junit")->as<std::string>(),
-                          .command = "hbmscope " + command->get_name()},
-                         action);
+    const int code = condition == nullptr ? action()
+                                          : run_with_gate({.condition = condition->as<std::string>(),
+                                                           .junit = command->get_option("--junit")->as<std::string>(),
+                                                           .command = "hbmscope " + command->get_name()},
+                                                          action);
+    if (wants_json(*command) && last_error() && !has_printed_to_stdout()) print_to_stdout(json_of_error(*last_error()));
+    return code;
   }
   return exit_usage;
 }

@@ -19,11 +19,12 @@
 namespace hbmscope::cli {
 
 CLI::Validator one_of(std::vector<std::string> values) {
+  std::string name = fmt::format("{{{}}}", fmt::join(values, ","));  // For completion; help has the values in its text.
   const auto find_fault = [values = std::move(values)](const std::string& text) {
     if (std::find(values.begin(), values.end(), text) != values.end()) return std::string();
     return fmt::format("'{}' is not one of {}", text, fmt::join(values, ", "));
   };
-  return {find_fault, ""};
+  return {find_fault, "", std::move(name)};
 }
 
 CLI::Validator between(double low, double high) {

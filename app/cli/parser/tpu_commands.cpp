@@ -123,6 +123,7 @@ void add_run(CLI::App& tpu, TpuRunOptions& options) {
   command.add_option("--oom-log", options.oom_log, "Write the error messages of the compiler and runtime to this file")
       ->type_name("FILE");
   command.add_flag("--timed", options.timed, "Model the times of events by bandwidths; default: only their order");
+  add_fail_if_option(command, options.gate, ", e.g. 'fits=no' or 'margin<1GiB'");
   command.add_flag("--window", options.window, "Open it in the window, with controls for every parameter");
   add_json_option(command, options.json);
   add_max_size_option(command, options.max_size);

@@ -19,9 +19,11 @@
 namespace hbmscope::cli {
 namespace {
 
-Result<std::string> json_of_source(const Source& source, const ExplainOptions& options, std::size_t shown) {
+Result<std::string> json_of_source(const Source& source, const ExplainOptions& options, std::size_t shown,
+                                   const std::vector<Error>& unread) {
   const bool is_brief = options.brief > 0;
   nlohmann::ordered_json json = {{"schema", json_schema}};
+  for (const Error& error : unread) json["unread"].push_back({{"file", error.file}, {"error", error.text()}});
   json.update(json_from_document(describe_failures(*source.trace, {shown, !is_brief}),
                                  is_brief ? Keys::current : Keys::with_old_ones));
   return text_from_answer(with_verdict(std::move(json), source), options.brief);
@@ -59,8 +61,12 @@ std::string text_from_failures(const Trace& trace, const Terminal& terminal, std
 }
 
 int run_explain(const ExplainOptions& options) {
-  const auto source = load_merged(options.files, {options.max_size, {}, {}, {}});
-  if (!source) return fail(source.error());
+  std::vector<Error> unread;
+  const auto source = load_merged(options.files, {.max_size = options.max_size, .unread = &unread});
+  if (!source) {
+    for (std::size_t i = 1; i < unread.size(); ++i) print_error(unread[i]);  // The first one is the source's.
+    return fail(source.error());
+  }
   if (!source->trace)
     return fail(refusal("a profile does not say whether a request failed: it has sizes and stacks at one time",
                         "Use the log of the job, a memory dump, a snapshot or a recording; or hbmscope report."));
@@ -69,12 +75,20 @@ int run_explain(const ExplainOptions& options) {
   if (!shown) return fail(shown.error());
   const auto print = [&]() -> Result<std::string> {
     if (options.html) return html_of_trace(trace, *shown);
-    if (options.json || options.brief > 0) return json_of_source(*source, options, *shown);
+    if (options.json || options.brief > 0) return json_of_source(*source, options, *shown, unread);
     return verdict_text(*source, Terminal::of_stdout()) + text_from_failures(trace, Terminal::of_stdout(), *shown);
   };
   const Result<std::string> text = print();
   if (!text) return fail(text.error());
-  return print_with_gate(*text, options.gate, find_gate_failure(options.gate.condition, trace));
+  auto gate = find_gate_failure(options.gate.condition, trace);
+  if (unread.empty()) return print_with_gate(*text, options.gate, gate);
+  for (std::size_t i = 1; i < unread.size(); ++i) print_error(unread[i]);
+  // What could be read doesn't show that a condition holds for all.
+  if (gate && !*gate)
+    gate = Failure(unread.front());
+  else
+    print_error(unread.front());
+  return print_to_stdout(*text) ? exit_code_of_gate(options.gate, gate) : exit_unreadable;
 }
 
 }  // namespace hbmscope::cli

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/answers/workload.h"
+#include "analysis/judge/fit.h"
 #include "analysis/read/source/formats.h"
 #include "analysis/read/source/read_source.h"
 #include "analysis/read/tpu_workload/open_workload.h"
@@ -16,6 +17,7 @@
 #include "app/cli/answer_text.h"
 #include "app/cli/cli.h"
 #include "app/cli/export/output_file.h"
+#include "app/cli/gate.h"
 #include "app/cli/load.h"
 #include "app/cli/open.h"
 #include "app/cli/terminal.h"
@@ -110,12 +112,18 @@ int run_tpu_workload(const TpuRunOptions& options) {
                                        ? text_from_answer(document, {{"file", valid_utf8(written.parsed.name())}}, 0)
                                        : text_from_document(document, Terminal::of_stdout().style());
   if (!text) return fail(text.error());
-  return print_to_stdout(*text) ? exit_ok : exit_unreadable;
+  std::vector<GateSubject> subjects;
+  const tpu::Generation* generation = run.workload.generation;
+  add_fit_subjects({fit_row_of(compute_workload_verdict(run), {std::string(generation->name), generation, {}})}, {},
+                   subjects);
+  return print_with_gate(*text, options.gate, find_gate_failure(options.gate.condition, fit_gate_fields(), subjects));
 }
 
 int open_tpu_workload(const TpuRunOptions& options, const OpenWindow& open_window) {
-  if (!options.record.empty() || !options.oom_log.empty() || options.timed || options.json)
-    return fail(refusal("--window shows what --record, --oom-log, --timed and --json write", "Leave out one of them."));
+  if (!options.record.empty() || !options.oom_log.empty() || options.timed || options.json ||
+      !options.gate.condition.empty())
+    return fail(refusal("--window shows what --record, --oom-log, --timed, --json and --fail-if write",
+                        "Leave out one of them."));
   const auto changes = changes_of(options);
   if (!changes) return fail(changes.error());
   OpenRequest request;

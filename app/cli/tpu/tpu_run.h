@@ -14,6 +14,7 @@ struct TpuRunOptions {
   std::string record, oom_log;       // Files to write. Empty if there is none.
   std::string max_size = "64MiB";
   bool timed = false, json = false;
+  GateOptions gate;     // Its fields are those of tpu fit.
   bool window = false;  // Opens it in the window, with the same changes.
 };
 int run_tpu_workload(const TpuRunOptions& options);
