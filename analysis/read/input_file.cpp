@@ -42,6 +42,11 @@ Error missing_file(const std::string& path) {
 
 }  // namespace
 
+bool is_blank(std::span<const std::uint8_t> bytes) {
+  return std::all_of(bytes.begin(), bytes.end(),
+                     [](std::uint8_t byte) { return byte == 0 || byte == ' ' || (byte >= '\t' && byte <= '\r'); });
+}
+
 Result<InputFile> InputFile::open(const std::string& path, std::uint64_t max_bytes, ReadControl* control) {
   namespace fs = std::filesystem;
   InputFile file;
@@ -71,11 +76,12 @@ Result<InputFile> InputFile::open(const std::string& path, std::uint64_t max_byt
   }
   if (auto found = file.find_levels(); !found) return Failure(std::move(found.error()));
   if (file.first_.size() == 0)
-    return Failure(
-        is_stdin ? refusal("nothing arrived", "Pipe a file or the output of a job into it.", file.name_)
-                 : other_format("this is an empty file",
-                                "The job has not written into it, or was stopped before it did.", path));
+    return Failure(is_stdin ? refusal("nothing arrived", "Pipe a file or the output of a job into it.", file.name_)
+                            : other_format("this is an empty file",
+                                           "The job has not written into it, or was stopped before it did.", path));
   file.note_gzip();
+  if (is_blank(file.first_.bytes()) && file.first_.size() == file.size_)
+    return Failure(other_format("this is a blank file", "Did the job write its output elsewhere?", path));
   return file;
 }
 

@@ -19,10 +19,13 @@
 
 namespace hbmscope {
 
+// Nothing can be seen in it: blanks, line ends, and the NULs of a hole.
+bool is_blank(std::span<const std::uint8_t> bytes);
+
 class InputFile {
  public:
-  // `path` is "-" for standard input. Errors: missing, a folder, not readable, empty, larger than max_bytes. `control`,
-  // if not null, must outlive the file; it gets the progress and may cancel.
+  // `path` is "-" for standard input. Errors: missing, a folder, not readable, empty or blank, larger than max_bytes.
+  // `control`, if not null, must outlive the file; it gets the progress and may cancel.
   static Result<InputFile> open(const std::string& path, std::uint64_t max_bytes, ReadControl* control = nullptr);
   // A text that is no file, such as one from the clipboard. Errors: empty.
   static Result<InputFile> of_text(const std::string& name, std::string text, ReadControl* control = nullptr);

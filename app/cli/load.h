@@ -32,11 +32,11 @@ void print_skipped(const SkippedFiles& skipped);
 // How files are read: the size limit, the time of traces, the values.
 struct LoadOptions {
   std::string max_size = "4GiB";
-  std::string at;  // Empty: the end.
+  std::string at = {};  // Empty: the end.
   // "allocated...": a pass over the trace adds up everything that was ever allocated.
-  std::string value_type;
-  std::vector<std::string> what_if{};  // KEY=VALUE, for TPU workloads.
-  bool chooses_time = false;           // Without `at`: see SourceOptions.
+  std::string value_type = {};
+  std::vector<std::string> what_if = {};  // KEY=VALUE, for TPU workloads.
+  bool chooses_time = false;              // Without `at`: see SourceOptions.
   // Of several files those that can't be read are noted here, and the others are read. Null: the first one is the
   // error.
   std::vector<Error>* unread = nullptr;

@@ -59,19 +59,19 @@ Result<Findings> read_findings(InputFile& file) {
   LogReader reader;
   auto wide = Utf16::of(file.beginning());
   std::vector<std::uint8_t> piece(piece_bytes);
-  bool is_blank = true;
+  bool has_text = false;
   while (true) {
     const auto got = file.read_next(piece);
     if (!got) return Failure(got.error());
     if (*got == 0) break;
     const auto bytes = std::span(piece).first(*got);
-    is_blank = is_blank && std::all_of(bytes.begin(), bytes.end(), [](std::uint8_t byte) { return byte <= ' '; });
+    has_text = has_text || !is_blank(bytes);
     if (wide)
       reader.feed(wide->decode(bytes));
     else
       reader.feed({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
-  if (is_blank)
+  if (!has_text)
     return Failure(other_format("this is a blank file", "Did the job write its output elsewhere?", file.name()));
   return reader.finish();
 }
