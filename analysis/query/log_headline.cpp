@@ -22,9 +22,10 @@ std::string text_from_recording(const Trace& trace, const std::string& recording
     places.push_back(fs::path(log).parent_path() / fs::path(recording).filename());
   for (const fs::path& place : places)
     if (fs::is_regular_file(place, error))
-      return fmt::format("hbmscope recorded this job, block by block. To see more: hbmscope explain {}",
-                         place.string());
-  return fmt::format("hbmscope recorded this job in {}, block by block: that file shows more than the log.", recording);
+      return fmt::format("hbmscope recorded this job, block by block: hbmscope explain {}", place.string());
+  return fmt::format(
+      "hbmscope recorded this job, block by block, in {}, which isn't here: explain shows more of it than of the log.",
+      recording);
 }
 
 }  // namespace

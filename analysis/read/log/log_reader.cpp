@@ -94,16 +94,6 @@ std::string seam_of(std::string_view before, std::string_view text) {
   return fmt::format("{}\n{}", before, text.substr(0, words_max));
 }
 
-// "hbmscope: 23,268 events of 1 process (0 lost) saved in train.hbm (1.2 MiB). Open it with hbmscope train.hbm"
-void note_recording(Findings& findings, std::string_view line) {
-  constexpr std::string_view speaker = "hbmscope: ", saved = " saved in ", ending = ".hbm (";
-  const std::size_t at = line.find(speaker) == std::string_view::npos ? std::string_view::npos : line.find(saved);
-  if (at == std::string_view::npos) return;
-  const std::string_view name = line.substr(at + saved.size());
-  const std::size_t end = name.rfind(ending);
-  if (end != std::string_view::npos) findings.recording = name.substr(0, end + ending.find(' '));
-}
-
 }  // namespace
 
 void LogReader::feed(std::string_view bytes) {
@@ -192,7 +182,8 @@ void LogReader::take_line(std::string_view printed) {
   const bool is_of_others = sentence && tpu_oom::may_have_report(sentence->wording->anchor);
   const bool is_of_tpu = take_tpu(text, speaker, has_trigger && !is_of_others);
   words_.look_at_line(text);
-  if (has_trigger) note_recording(findings_, line);
+  if (const auto recording = has_trigger ? find_recording(line) : std::string_view(); !recording.empty())
+    findings_.recording = recording;
   if (is_of_tpu) sentence.reset();
   bool is_said = sentence.has_value();
   // What is in use, within the words of a failure, belongs to that.

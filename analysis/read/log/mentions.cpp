@@ -280,12 +280,21 @@ bool is_index(std::string_view text, std::size_t at) {
   return (before == '-' || before == ':') && (after == ' ' || after == ':' || after == ',' || after == ']');
 }
 
+std::string_view find_recording(std::string_view line) {
+  constexpr std::string_view speaker = "hbmscope: ", saved = " saved in ", ending = ".hbm (";
+  const std::size_t at = line.find(speaker) == std::string_view::npos ? std::string_view::npos : line.find(saved);
+  if (at == std::string_view::npos) return {};
+  const std::string_view name = line.substr(at + saved.size());
+  const std::size_t end = name.rfind(ending);
+  return end == std::string_view::npos ? std::string_view() : name.substr(0, end + ending.find(' '));
+}
+
 void note_mention(Findings& findings, std::string_view text, std::uint64_t line) {
   constexpr std::size_t mentions_max = 3;
   constexpr std::string_view units[] = {"GiB", "MiB", "GB", "MB", " bytes"};
   const bool is_known = std::any_of(findings.mentions.begin(), findings.mentions.end(),
                                     [&](const Mention& one) { return one.line == line; });
-  if (findings.mentions.size() >= mentions_max || is_known) return;
+  if (findings.mentions.size() >= mentions_max || is_known || !find_recording(text).empty()) return;
   const auto has_size = [&](std::string_view unit) {
     const std::size_t at = text.find(unit);
     return at != std::string_view::npos && at > 0 && (is_digit(text[at - 1]) || (at > 1 && is_digit(text[at - 2])));

@@ -12,6 +12,10 @@ namespace hbmscope::log {
 // The number at a place is part of a name: "GPU-0", "cuda:1", "memory_reserved(0)".
 bool is_index(std::string_view text, std::size_t at);
 
+// The file of "hbmscope: 23,268 events of 1 process (0 lost) saved in train.hbm (1.2 MiB). Open it with ...". Empty: it
+// is another line.
+std::string_view find_recording(std::string_view line);
+
 // Adds a line that speaks of memory if it has a size, up to three of them.
 void note_mention(Findings& findings, std::string_view text, std::uint64_t line);
 
