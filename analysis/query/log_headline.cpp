@@ -24,7 +24,7 @@ std::string text_from_recording(const Trace& trace, const std::string& recording
     if (fs::is_regular_file(place, error))
       return fmt::format("hbmscope recorded this job, block by block: hbmscope explain {}", place.string());
   return fmt::format(
-      "hbmscope recorded this job, block by block, in {}, which isn't here: explain shows more of it than of the log.",
+      "hbmscope recorded this job, block by block, in {}, which isn't here. Give explain that file: it knows more.",
       recording);
 }
 

@@ -72,7 +72,9 @@ CLI::Option* add_seconds_option(CLI::App& command, const std::string& name, doub
 }
 
 CLI::Option* add_fail_if_option(CLI::App& command, GateOptions& gate, const std::string& help) {
-  gate.command = "hbmscope " + command.get_name();
+  const CLI::App* parent = command.get_parent();
+  const bool is_inner = parent != nullptr && parent->get_parent() != nullptr;
+  gate.command = "hbmscope " + (is_inner ? parent->get_name() + " " : "") + command.get_name();
   CLI::Option* fail_if =
       command.add_option("--fail-if", gate.condition, "Exit with 1 if this is true" + help)->type_name("CONDITION");
   command.add_option("--junit", gate.junit, "Also write the result of --fail-if to this file, as JUnit's XML")
