@@ -15,10 +15,10 @@ help:
 	@echo "make install         install to PREFIX=$(PREFIX)"
 	@echo "make server          build/server/app/hbmscope: the commands alone, without OpenGL"
 	@echo "make bundle          build/release/server_bundle: the static program (10 MiB) that hbmscope copies to servers over ssh"
-	@echo "make release         build/dist: wheel, deb, server program, page, checksums"
+	@echo "make release         build/dist: wheels, debs, server programs (x86-64 and aarch64), page, SBOM, checksums"
 	@echo "make wheel           build/wheel/hbmscope-*.whl, for pip, pipx and uv"
 	@echo "make web             build/web/app/web: the window as a page for browsers; make test-web opens it in Chromium"
-	@echo "make deb             build/release/packages/hbmscope_*.deb, for apt"
+	@echo "make deb             build/release/packages/hbmscope_*.deb, for apt; both also with MACHINE=aarch64, cross-compiled"
 	@echo "make site            build/site: all pages of the repository as one site, with a search; needs no server"
 	@echo "make bench           compare speed with go tool pprof, std::map and the floor of this machine"
 	@echo "make others          build what make test leaves out, and run each benchmark and fuzzer once"
@@ -101,8 +101,10 @@ build/aarch64/build.ninja: build/aarch64_root
 	@cmake --preset aarch64 $(CMAKE_FLAGS)
 build/aarch64_root: third_party/install_packages.sh
 	@third_party/install_packages.sh window cross
-	@rm -rf $@ && . /etc/os-release && mmdebstrap --quiet --variant=extract --architectures=arm64 \
-	  --include="$$(third_party/install_packages.sh --libraries window | tr ' ' ,)" "$$VERSION_CODENAME" $@.new && mv $@.new $@
+	@rm -rf $@.new && . /etc/os-release && mmdebstrap --quiet --variant=extract --architectures=arm64 \
+	  --include="$$(third_party/install_packages.sh --libraries window | tr ' ' ,)" "$$VERSION_CODENAME" $@.new
+	@find $@.new -type l -lname '/*' | while read -r link; do ln -sfrn "$@.new$$(readlink "$$link")" "$$link"; done
+	@rm -rf $@ && mv $@.new $@
 
 wheel: wheel-files
 	@third_party/install_packages.sh package
@@ -115,12 +117,15 @@ deb: wheel-files
 	@cd build/$(PRESET) && cpack -G DEB
 	@ls -l build/$(PRESET)/packages/*.deb
 
-# All that is given to others: wheel, Debian package, the static program for servers, the page, and their checksums.
-release: web wheel deb
-	@rm -rf build/dist && mkdir build/dist
-	@cp build/wheel/*.whl build/release/packages/*.deb build/wheel/files/share/doc/hbmscope/sbom.cdx.json build/dist
-	@cp build/wheel/files/share/hbmscope/server/bundle.tar.gz build/dist/hbmscope-server-$$(uname -m).tar.gz
-	@cp build/web/app/web/hbmscope.html build/dist
+# All that is given to others: wheels, Debian packages, the static programs for servers, the page, and their checksums.
+release: web
+	@rm -rf build/dist && mkdir -p build/dist
+	@set -e; for machine in $(sort $(shell uname -m) aarch64); do \
+	  $(MAKE) --no-print-directory wheel deb MACHINE=$$machine; \
+	  cp build/wheel/*_$$machine.whl build/wheel/files/share/doc/hbmscope/sbom.cdx.json build/dist; \
+	  cp build/wheel/files/share/hbmscope/server/bundle.tar.gz build/dist/hbmscope-server-$$machine.tar.gz; \
+	done
+	@cp build/*/packages/*.deb build/web/app/web/hbmscope.html build/dist
 	@cd build/dist && sha256sum * >SHA256SUMS && cat SHA256SUMS
 
 # Emscripten's own JavaScript needs Debian's modules of Node.js.
@@ -132,7 +137,8 @@ web:
 	@ls -l build/web/app/web/*.html build/web/app/web/index.js build/web/app/web/index.wasm
 
 # The page in headless Chromium (Debian's), beside the native window; TESTS="-k part --keep FOLDER".
-test-web:
+test-web: web build
+	@third_party/install_packages.sh browser
 	@test -x build/web_test/bin/python || { python3 -m venv build/web_test && build/web_test/bin/pip install --quiet -r tests/web/requirements.txt; }
 	@build/web_test/bin/python tests/web/page_test.py build/web/app/web build/release/app/hbmscope $(TESTS)
 
@@ -210,15 +216,16 @@ fuzzers:
 fuzz: fuzzers
 	@tests/fuzz/run.sh build/fuzz 600
 
-# Sizes, keys, clicks and drags over files of all kinds, and live jobs that are killed; HBMSCOPE_DATA names more files.
-MINUTES ?= 60
-SEED ?= 1
 # Dry runs beside published measurements on real GPUs.
 prove: build
 	@PYTHON=$${PYTHON:-build/real/torch-2.9.1/bin/python}; test -x "$$(command -v $$PYTHON)" || { echo "There is no $$PYTHON: make real-environments REAL=torch-2.9.1, or name a Python with PyTorch: make prove PYTHON=python3"; exit 1; }; \
 	tests/prove/prove.py $(HBMSCOPE) $$PYTHON --page build/prove.md
 
+# Sizes, keys, clicks and drags over files of all kinds, and live jobs that are killed; HBMSCOPE_DATA names more files.
+MINUTES ?= 60
+SEED ?= 1
 fuzz-window: build
+	@third_party/install_packages.sh desktop
 	@tests/gui/fuzz_window.py $(HBMSCOPE) --minutes $(MINUTES) --seed $(SEED)
 
 # What else the pages name, so that it builds and runs: CI makes this. The page needs Emscripten, which is not installed
@@ -230,10 +237,12 @@ others: configure-tests fuzzers server
 	@if command -v emcc >/dev/null; then $(MAKE) --no-print-directory web; else echo "There is no emcc: the page for browsers is not built."; fi
 
 tidy:
+	@third_party/install_packages.sh window tests style
 	@cmake --preset tidy $(CMAKE_FLAGS) && cmake --build --preset tidy --target hbmscope_pprof_proto hlo_bench_proto
 	@tests/house/tidy.sh build/tidy
 
 format:
+	@third_party/install_packages.sh style
 	@git ls-files '*.h' '*.cpp' | xargs clang-format -i
 
 samples: build

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes sure that the distribution's packages are there. Usage: install_packages.sh [window] [tests] [package] [fuzz] [web] [spark] [cross]
+# Makes sure that the distribution's packages are there. Usage: install_packages.sh [window] [tests] [package] [fuzz] [web] [spark] [cross] [browser] [desktop] [style]
 # Installs what is missing when it may; otherwise it names the packages and stops. Does nothing, quickly, when all is there.
 # With --libraries first it only names those that are linked and their headers.
 set -eu
@@ -19,6 +19,9 @@ for part in "$@"; do
     fuzz) packages="$packages clang libclang-rt-dev" ;;
     web) packages="$packages emscripten node-acorn unicode-data perl make tcl" ;;
     spark) packages="$packages default-jre-headless" ;;
+    browser) packages="$packages python3-venv chromium" ;;  # Ubuntu has it as a snap only.
+    desktop) packages="$packages xvfb xdotool" ;;
+    style) packages="$packages clang clang-tidy clang-format" ;;
     cross) packages="$packages g++-aarch64-linux-gnu qemu-user-static mmdebstrap" ;;
     package) packages="$packages python3-venv python3-pip binutils" ;;
     *) echo "install_packages.sh: unknown part '$part'" >&2; exit 2 ;;

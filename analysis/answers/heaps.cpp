@@ -224,7 +224,7 @@ std::string events_text(const Trace& trace, const EventCounts& counts) {
     text += fmt::format(", {} refused by the driver", text_from_count(counts.driver_refusals));
   if (counts.lost > 0) text += fmt::format(", {} lost", text_from_count(counts.lost));
   if (counts.skipped > 0) text += fmt::format(", {} skipped", text_from_count(counts.skipped));
-  if (own + emulated + counts.driver_refusals > 0 && numbers > counts.total)
+  if (numbers > counts.total)
     text +=
         fmt::format("; event numbers include {} markers, counters and notes", text_from_count(numbers - counts.total));
   return text + ".";

@@ -1,6 +1,8 @@
 #include "analysis/judge/gate.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -11,6 +13,7 @@
 #include "analysis/query/failure_facts.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/query/log_headline.h"
+#include "analysis/trace/failure_details.h"
 #include "analysis/trace/layers.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -25,7 +28,10 @@ constexpr WhereField trace_fields[] = {
     {"limit", FieldKind::bytes, "the limit of the pool", {}},
     {"largest_free", FieldKind::bytes, "the largest free block at the end", {}},
     {"fragmentation", FieldKind::percent, "external fragmentation at the end", {}},
-    {"margin", FieldKind::bytes, "the limit, or the device's memory, minus the peak", {}},
+    {"margin",
+     FieldKind::bytes,
+     "the limit, or the device's memory, minus the peak; of a dry run, what it had to spare",
+     {}},
     {"growth_per_step", FieldKind::bytes, "the median growth of the bytes in use between marked steps", {}},
     {"failures", FieldKind::count, "requests that ran out of memory", {}},
     {"verdict", FieldKind::text, "why the first of them failed, as explain says", {}},
@@ -101,6 +107,12 @@ std::string_view verdict_of(const Trace& trace, HeapKey heap) {
   return "none";
 }
 
+// Of a dry run that fits: what its verdict has to spare.
+std::optional<double> recorded_margin(const Stream& stream, std::optional<std::uint32_t> device) {
+  const std::string fact(stream.definitions().job_fact(fmt::format("{}{}", dry_run_margin_fact, device.value_or(0))));
+  return device && !fact.empty() ? std::optional(std::strtod(fact.c_str(), nullptr)) : std::nullopt;
+}
+
 // What contexts and others take of the device outside of the pool, as far as a failure says it.
 std::uint64_t outside_pool(const Stream& stream, std::uint32_t heap, std::uint64_t device) {
   for (const FailureEvent& failure : stream.failures()) {
@@ -137,7 +149,9 @@ std::vector<GateSubject> subjects_of(const Trace& trace, bool with_verdict, bool
     if (row.free_bytes && row.largest_free_bytes)
       subject.set("fragmentation",
                   100 * external_fragmentation_of(*row.free_bytes, *row.largest_free_bytes).value_or(0));
-    if (const auto most = limit ? limit : device) {
+    if (const auto margin = recorded_margin(stream, row.device)) {
+      subject.set("margin", *margin);
+    } else if (const auto most = limit ? limit : device) {
       const std::uint64_t others = limit ? 0 : outside_pool(stream, heap, *device);
       subject.set("margin", static_cast<double>(*most - others) - static_cast<double>(row.peak_in_use_bytes));
     }

@@ -21,7 +21,7 @@ inline constexpr std::string_view framework = "framework";  // Whose words the l
 inline constexpr std::string_view engine = "engine";        // What serves the model: one of `engine`.
 inline constexpr std::string_view part = "part";            // What the memory was for: one of `part`.
 inline constexpr std::string_view arguments = "arguments";  // Of a compiled program, in bytes as text.
-inline constexpr std::string_view own_part = "the program itself";  // Without arguments and outputs.
+inline constexpr std::string_view own_part = "the program itself";       // Without arguments and outputs.
 inline constexpr std::string_view exceeded = "more than there is";       // By how much, as a compiler says it.
 inline constexpr std::string_view largest_buffer = "largest buffer";     // Of a compiled program.
 inline constexpr std::string_view platform = "platform";                 // One of the next three.
@@ -92,9 +92,10 @@ inline constexpr std::string_view page_file = "Windows' page file";
 // Of a model that LM Studio did not load, because it expects it to need too much.
 inline constexpr std::string_view lm_studio_guardrail = "LM Studio's guardrail";
 
-// A fact that `run --emulate` adds to a job, beside those of trace/definitions.h: what would make the program fit, a line
-// each.
-inline constexpr std::string_view dry_run_advice_fact = "hbmscope.dry_run.advice";
+// Facts that `run --emulate` adds to a job, beside those of trace/definitions.h: what would make the program fit, a
+// line each; and with the number of a device behind it, the bytes that would have fit there in addition.
+inline constexpr std::string_view dry_run_advice_fact = "hbmscope.dry_run.advice",
+                                  dry_run_margin_fact = "hbmscope.dry_run.margin.";
 
 // The tag of a block that stands for all that was in use, where a text has the sum and no list.
 inline constexpr std::string_view not_listed = "not listed", bytes_without_a_list = "in use, not listed";

@@ -5,6 +5,7 @@
 #include "analysis/document/json.h"
 #include "analysis/units/format.h"
 #include "analysis/write/json.h"
+#include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
 
@@ -22,6 +23,13 @@ Result<std::string> text_from_answer(const nlohmann::ordered_json& json, std::si
     return Failure(refusal(fmt::format("the answer is longer than {} characters", text_from_count(brief)),
                            "Give --brief more, or leave it out."));
   return line_from_json(*shortened);
+}
+
+std::string json_from_error(const Error& error) {
+  nlohmann::ordered_json json = {{"schema", json_schema}, {"error", {{"what", error.what}, {"remedy", error.remedy}}}};
+  if (!error.file.empty()) json["error"]["file"] = error.file;
+  if (error.offset) json["error"]["byte"] = *error.offset;
+  return text_from_json(json);
 }
 
 }  // namespace hbmscope::cli

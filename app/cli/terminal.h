@@ -63,6 +63,8 @@ class ProgressLine {
 // Prints "hbmscope: ..." to stderr. A closed stderr is ignored, so that it never ends the observation of a job.
 void say(const std::string& line);
 void print_error(const Error& error);  // Also ignores a closed stderr.
+// With --json, for whoever reads only the output: why there is no answer (app/cli/JSON.md).
+std::string json_from_error(const Error& error);
 // The last one that was printed.
 const std::optional<Error>& last_error();
 // On failure prints an error to stderr and returns false: a full disk or a closed pipe must not look like success.

@@ -90,7 +90,7 @@ class Program:
             raise ToolError(f"hbmscope {words[0]} was stopped after {limit_s:g} seconds, the time limit of this server. Without a limit: {self.command(*words)}")
         finally:
             await end(process)
-        # A dry run has the exit code of its job. It failed itself if it printed no verdict.
+        # A dry run has the exit code of its job; what it couldn't do itself is its answer.
         if (not out) if words[0] == "run" else process.returncode != 0:
             raise ToolError(self.sentence(words[0], process.returncode, err.decode(errors="replace")))
         return out
@@ -98,9 +98,12 @@ class Program:
     async def answer(self, command, *words, folder=None):
         out = await self.output(command, "--json", *words, folder=folder)
         try:
-            return json.loads(out)
+            found = json.loads(out)
         except ValueError:
             raise ToolError(f"hbmscope {command} printed no JSON. Is {self.path} the right program?")
+        if set(found) == {"schema", "error"}:
+            raise ToolError(f"{found['error']['what']}. {found['error']['remedy']}"[:SENTENCE_CHARACTERS])
+        return found
 
     async def brief(self, *words, shown=None, folder=None):
         """What the command shortens itself, with the command that shows it to a person: `shown`, if it isn't this one."""

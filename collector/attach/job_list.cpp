@@ -72,37 +72,15 @@ bool has_annotations(const JobMemory& memory, const Modules& modules) {
   return false;
 }
 
-// From the folders that pip leaves next to a package: "jax-0.10.2.dist-info".
-void add_frameworks(pid_t process, const std::set<std::string>& package_folders, RunningJob& job) {
-  std::set<std::string> found;
-  for (const std::string& folder : package_folders) {
-    std::error_code error;
-    const std::string there = "/proc/" + std::to_string(process) + "/root" + folder;
-    for (std::filesystem::directory_iterator entry(there, error), end; entry != end; entry.increment(error)) {
-      const std::string name = entry->path().filename().string();
-      if (!name.ends_with(".dist-info")) continue;
-      const std::string package = name.substr(0, name.size() - std::strlen(".dist-info"));
-      for (const std::string_view framework : {"jax-", "torch-", "tensorflow-"})
-        if (package.starts_with(framework))
-          found.insert(std::string(framework.substr(0, framework.size() - 1)) + " " + package.substr(framework.size()));
-    }
-  }
-  job.frameworks.assign(found.begin(), found.end());
-}
-
 void look_at_mappings(const std::vector<Mapping>& mappings, RunningJob& job) {
-  std::set<std::string> package_folders;
   job.has_cuda = has_cuda_driver(mappings);
   for (const Mapping& mapping : mappings) {
     const std::string name = mapping.path.substr(mapping.path.rfind('/') + 1);
     job.has_pjrt = job.has_pjrt || name.starts_with("libtpu") || name.find("pjrt") != std::string::npos ||
                    name.starts_with("xla_cuda_plugin") || name.starts_with("xla_rocm_plugin");
     job.has_collector = job.has_collector || name.starts_with("libhbmscope_collector");
-    for (const char* package : {"/jaxlib/", "/torch/lib/", "/tensorflow/"})
-      if (const std::size_t at = mapping.path.find(package); at != std::string::npos && mapping.path[0] == '/')
-        package_folders.insert(mapping.path.substr(0, at));
   }
-  add_frameworks(job.process, package_folders, job);
+  job.frameworks = find_frameworks(job.process, mappings);
 }
 
 void look_at_open_files(RunningJob& job) {
@@ -128,6 +106,27 @@ std::uint64_t bytes_of(const RunningJob& job) {
 }
 
 }  // namespace
+
+std::vector<std::string> find_frameworks(pid_t process, const std::vector<Mapping>& mappings) {
+  std::set<std::string> folders, found;
+  for (const Mapping& mapping : mappings)
+    for (const char* package : {"/jaxlib/", "/torch/lib/", "/tensorflow/"})
+      if (const std::size_t at = mapping.path.find(package); at != std::string::npos && mapping.path[0] == '/')
+        folders.insert(mapping.path.substr(0, at));
+  for (const std::string& folder : folders) {
+    std::error_code error;
+    const std::string there = "/proc/" + std::to_string(process) + "/root" + folder;
+    for (std::filesystem::directory_iterator entry(there, error), end; entry != end; entry.increment(error)) {
+      const std::string name = entry->path().filename().string();
+      if (!name.ends_with(".dist-info")) continue;
+      const std::string package = name.substr(0, name.size() - std::strlen(".dist-info"));
+      for (const std::string_view framework : {"jax-", "torch-", "tensorflow-"})
+        if (package.starts_with(framework))
+          found.insert(std::string(framework.substr(0, framework.size() - 1)) + " " + package.substr(framework.size()));
+    }
+  }
+  return {found.begin(), found.end()};
+}
 
 bool has_cuda_driver(const std::vector<Mapping>& mappings) {
   return std::any_of(mappings.begin(), mappings.end(),

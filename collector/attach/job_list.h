@@ -42,5 +42,7 @@ struct JobList {
 JobList list_jobs();
 
 bool has_cuda_driver(const std::vector<Mapping>& mappings);
+// By the folders that pip leaves beside a loaded package: "jax-0.10.2.dist-info".
+std::vector<std::string> find_frameworks(pid_t process, const std::vector<Mapping>& mappings);
 
 }  // namespace hbmscope::attach

@@ -51,7 +51,7 @@ class Tcp(OwnFolderTest):
         self.assertEqual([heap["name"] for heap in json.loads(done.stdout.splitlines()[-1])["heaps"]], ["pool 0"])
         for wrong in ({}, {"HBMSCOPE_TOKEN": "0" * 64}, {"HBMSCOPE_TOKEN": "secret"}):
             done = self.watch(port, wrong)
-            self.assertEqual((done.returncode, done.stdout), (3, ""))
+            self.assertEqual((done.returncode, list(json.loads(done.stdout))), (3, ["schema", "error"]))
             self.assertIn("token", done.stderr)
         process.stdout.readline()
         self.assertIsNone(process.poll())

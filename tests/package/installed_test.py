@@ -56,6 +56,9 @@ class Installed(unittest.TestCase):
         self.assertEqual(offered_by_bash("report", "--by", "li"), ["line"])
         self.assertIn("h100-80", offered_by_bash("run", "--emulate", "h1"))
         self.assertEqual(offered_by_bash("run", "--values", ""), ["worst", "zeros"])
+        self.assertEqual(offered_by_bash("report", "--at", "p"), ["peak"])
+        self.assertEqual(offered_by_bash("export", "--to", "p"), ["pprof", "perfetto", "parquet", "prometheus"])
+        self.assertEqual(offered_by_bash("open", "--theme", "d"), ["dark"])
         with tempfile.TemporaryDirectory() as folder:
             pathlib.Path(folder, "a b.prof").write_text("")
             self.assertEqual(offered_by_bash("report", f"{folder}/a"), [f"{folder}/a b.prof"])

@@ -10,6 +10,7 @@
 
 #include "analysis/read/log/log_reader.h"
 #include "analysis/read/log/trace_from_log.h"
+#include "analysis/read/other_format.h"
 #include "analysis/read/trace_content.h"
 #include "analysis/trace/join_traces.h"
 #include "analysis/units/format.h"
@@ -89,7 +90,7 @@ bool is_named_as_log(std::string_view name) {
 // Text in UTF-8, UTF-16 with its mark, or any encoding of one byte.
 bool is_text(InputFile& file) {
   if (Utf16::of(file.beginning())) return true;
-  const bool may_have_holes = is_named_as_log(name_of(file));
+  const bool may_have_holes = is_named_as_log(name_of(file)) && !find_other_format(file.beginning()).is_sure;
   const auto is_character = [&](std::uint8_t byte) {
     return byte >= ' ' || (byte >= '\b' && byte <= '\r') || byte == '\x1b' || (byte == 0 && may_have_holes);
   };

@@ -151,11 +151,14 @@ namespace {
 // In the recording, so that whoever opens it sees what was printed.
 void keep_verdict(const DryRun& run) {
   if (!run.trace) return;
-  const auto kept =
-      add_facts(*run.trace, run.recording,
-                {{std::string(dry_run_outcome_fact), std::string(word_for(run.outcome))},
-                 {std::string(dry_run_verdict_fact), text_from_dry_run(run)},
-                 {std::string(dry_run_advice_fact), fmt::format("{}", fmt::join(changes_that_could_help(run), "\n"))}});
+  std::vector<NewFact> facts = {
+      {std::string(dry_run_outcome_fact), std::string(word_for(run.outcome))},
+      {std::string(dry_run_verdict_fact), text_from_dry_run(run)},
+      {std::string(dry_run_advice_fact), fmt::format("{}", fmt::join(changes_that_could_help(run), "\n"))}};
+  for (const DeviceNeed& need : run.needs)
+    if (run.outcome == DryRunOutcome::fits)
+      facts.push_back({fmt::format("{}{}", dry_run_margin_fact, need.device), std::to_string(need.spare_bytes())});
+  const auto kept = add_facts(*run.trace, run.recording, facts);
   if (!kept) say("the verdict is not in the recording: " + kept.error().what);
 }
 

@@ -106,7 +106,9 @@ void WatchedProcesses::look_at(pid_t process, Process& seen) const {
   } else if (attach::read_status(process).filters() > attach::read_status(getpid()).filters()) {
     seen.obstacle = Obstacle::is_in_sandbox;
   }
-  seen.visible = attach::text_from_visible(attach::find_visible_memory(mappings, environment, {}, false), "");
+  if (seen.frameworks.empty() && !seen.driver.empty()) seen.frameworks = attach::find_frameworks(process, mappings);
+  seen.visible =
+      attach::text_from_visible(attach::find_visible_memory(mappings, environment, seen.frameworks, false), "");
 }
 
 void WatchedProcesses::look(pid_t job, std::size_t reported) {

@@ -28,6 +28,7 @@ class WatchedProcesses {
     std::string name;
     std::string driver;   // "libcuda.so.1". Empty if it has loaded none so far.
     std::string visible;  // What is seen of it: "pool of JAX (XLA's BFC), arrays by PJRT; driver calls".
+    std::vector<std::string> frameworks;  // Looked for once it has a driver.
     bool has_collector = false;
     Obstacle obstacle = Obstacle::none;  // Why it isn't observed.
     pid_t parent = 0;

@@ -7,12 +7,10 @@
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
 #include "analysis/read/pprof/read_pprof.h"
 #include "analysis/read/source/formats.h"
 #include "analysis/units/utf8.h"
-#include "analysis/write/json.h"
 #ifdef HBMSCOPE_RUN
 #include "app/cli/dry_run/program_files.h"
 #include "app/cli/jobs/display.h"
@@ -196,14 +194,6 @@ bool wants_json(const CLI::App& command) {
          std::any_of(inner.begin(), inner.end(), [](const CLI::App* one) { return wants_json(*one); });
 }
 
-// Whoever reads only the output learns why there is no answer.
-std::string json_of_error(const Error& error) {
-  nlohmann::ordered_json json = {{"schema", json_schema}, {"error", {{"what", error.what}, {"remedy", error.remedy}}}};
-  if (!error.file.empty()) json["error"]["file"] = error.file;
-  if (error.offset) json["error"]["byte"] = *error.offset;
-  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-}
-
 }  // namespace
 
 CLI::App& CommandList::add(const std::string& name, const std::string& description, const std::string& examples) {
@@ -221,7 +211,8 @@ int CommandList::run() const {
                                                            .junit = command->get_option("--junit")->as<std::string>(),
                                                            .command = "hbmscope " + command->get_name()},
                                                           action);
-    if (wants_json(*command) && last_error() && !has_printed_to_stdout()) print_to_stdout(json_of_error(*last_error()));
+    if (wants_json(*command) && last_error() && !has_printed_to_stdout())
+      print_to_stdout(json_from_error(*last_error()));
     return code;
   }
   return exit_usage;
