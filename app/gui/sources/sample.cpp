@@ -9,11 +9,12 @@ std::string find_sample() {
   namespace fs = std::filesystem;
   std::error_code error;
   if (const char* named = std::getenv("HBMSCOPE_SAMPLE"); named != nullptr && *named != '\0') return named;
-  // In a virtual environment the program is not where its build expected it.
-  const fs::path beside = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
-  for (const fs::path& candidate : {beside / "share/hbmscope/samples/leak_step_200.pprof.gz",
-                                    fs::path(HBMSCOPE_SAMPLE_INSTALLED), fs::path(HBMSCOPE_SAMPLE_IN_SOURCES)})
-    if (fs::is_regular_file(candidate, error)) return candidate.string();
+  // Beside an installed program, or above a program in a folder of the build.
+  for (fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path(); folder.has_relative_path();
+       folder = folder.parent_path())
+    for (const char* samples : {"share/hbmscope/samples", "samples"})
+      if (const fs::path found = folder / samples / "leak_step_200.pprof.gz"; fs::is_regular_file(found, error))
+        return found.string();
   return {};
 }
 
