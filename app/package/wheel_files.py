@@ -26,7 +26,8 @@ class WheelFiles(BuildHookInterface):
 
         glibc = "_".join(map(str, needed_by_all(pathlib.Path(self.root) / FOLDER)))
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-manylinux_{glibc}_{os.environ.get("HBMSCOPE_WHEEL_MACHINE") or platform.machine()}"
+        machine = os.environ.get("HBMSCOPE_WHEEL_MACHINE") or platform.machine()
+        build_data["tag"] = f"py3-none-manylinux_{glibc}_{machine}"
         build_data["shared_scripts"][f"{FOLDER}/bin/hbmscope"] = "hbmscope"
         for name in ("lib", "share", "include"):
             build_data["shared_data"][f"{FOLDER}/{name}"] = name
