@@ -12,160 +12,148 @@
 
 using namespace hbmscope::inject;
 
-extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
-  static std::atomic<void*> known_next{nullptr};
-  void* next = known_next.load(std::memory_order_acquire);
-  if (next == nullptr) known_next.store(next = find_next_at_start("dlclose"), std::memory_order_release);
-  const int result = reinterpret_cast<int (*)(void*)>(next)(handle);
-  forget_unloaded_driver();
-  return result;
-}
-
 // dlsym and dlvsym answer for the names of our entry points; all others go on to the next dlsym with the caller's
-// return address, which tells glibc for whom RTLD_NEXT is meant, and which libraries RTLD_DEFAULT includes.
-#if defined(__x86_64__)
-
+// return address, which tells glibc for whom RTLD_NEXT is meant, and which libraries RTLD_DEFAULT includes. dlopen goes
+// on in the same way: there that address says whose search paths count.
 using LookUp = void* (*)(void*, const char*);
 using LookUpVersion = void* (*)(void*, const char*, const char*);
 
-// Read by the assembly below.
-extern "C" {
-__attribute__((visibility("hidden"))) void* hbmscope_next_dlsym[2] = {nullptr, nullptr};
-__attribute__((visibility("hidden"))) void* hbmscope_find_next_dlsym(int is_versioned) {
-  void* next = find_next_at_start(is_versioned != 0 ? "dlvsym" : "dlsym");
-  __atomic_store_n(&hbmscope_next_dlsym[is_versioned], next, __ATOMIC_RELEASE);
-  return next;
-}
-}
-
 namespace {
 
+std::atomic<void*> known_dlsym{nullptr}, known_dlvsym{nullptr}, known_dlopen{nullptr}, known_dlclose{nullptr};
+
+void* next_of(std::atomic<void*>& known, const char* name) {
+  void* next = known.load(std::memory_order_acquire);
+  if (next == nullptr) known.store(next = find_next_at_start(name), std::memory_order_release);
+  return next;
+}
+
 LookUp next_dlsym() {
-  void* next = __atomic_load_n(&hbmscope_next_dlsym[0], __ATOMIC_ACQUIRE);
-  return reinterpret_cast<LookUp>(next != nullptr ? next : hbmscope_find_next_dlsym(0));
+  return reinterpret_cast<LookUp>(next_of(known_dlsym, "dlsym"));
+}
+
+void look_for_pools_quietly() {
+  const int errno_of_job = errno;
+  look_for_pools();
+  errno = errno_of_job;
+}
+
+void* look_up(void* handle, const char* name, const void* caller) {
+  return replace_looked_up(name, next_dlsym()(handle, name), next_dlsym(), caller);
+}
+
+void* look_up_version(void* handle, const char* name, const char* version, const void* caller) {
+  const auto next = reinterpret_cast<LookUpVersion>(next_of(known_dlvsym, "dlvsym"));
+  return replace_looked_up(name, next(handle, name, version), next_dlsym(), caller);
+}
+
+// "cuMemAlloc", "hipMalloc"
+bool may_be_entry_point(const char* name) {
+  const auto is_capital = [](char letter) { return letter >= 'A' && letter <= 'Z'; };
+  return (name[0] == 'c' && name[1] == 'u' && is_capital(name[2])) ||
+         (name[0] == 'h' && name[1] == 'i' && name[2] == 'p' && is_capital(name[3]));
+}
+
+bool is_ours(void* handle, const char* name) {
+  if (std::strcmp(name, "GetPjrtApi") == 0) look_for_pools_quietly();  // JAX has loaded a plugin, and will use it.
+  return handle != RTLD_NEXT && may_be_entry_point(name) && is_entry_point(name);
 }
 
 }  // namespace
 
-extern "C" __attribute__((visibility("hidden"))) bool hbmscope_is_entry_point(const char* name) {
-  return is_entry_point(name);
-}
-// JAX has loaded a plugin, and is about to use it.
-extern "C" __attribute__((visibility("hidden"))) void hbmscope_before_dlsym(const char* name) {
-  if (std::strcmp(name, "GetPjrtApi") != 0) return;
-  const int errno_of_job = errno;
-  look_for_pools();
-  errno = errno_of_job;
-}
-extern "C" __attribute__((visibility("hidden"))) void* hbmscope_look_up(void* handle, const char* name,
-                                                                        const void* caller) {
-  return replace_looked_up(name, next_dlsym()(handle, name), next_dlsym(), caller);
-}
-extern "C" __attribute__((visibility("hidden"))) void* hbmscope_look_up_version(void* handle, const char* name,
-                                                                                const char* version,
-                                                                                const void* caller) {
-  void* next = __atomic_load_n(&hbmscope_next_dlsym[1], __ATOMIC_ACQUIRE);
-  if (next == nullptr) next = hbmscope_find_next_dlsym(1);
-  return replace_looked_up(name, reinterpret_cast<LookUpVersion>(next)(handle, name, version), next_dlsym(), caller);
+extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
+  const int result = reinterpret_cast<int (*)(void*)>(next_of(known_dlclose, "dlclose"))(handle);
+  forget_unloaded_driver();
+  return result;
 }
 
-// Calls a function of ours before the next one is jumped to: argument registers are saved meanwhile, and the stack is
-// aligned to sixteen bytes at the call. `argument` sets the function's own one.
-#define HBMSCOPE_CALL_FIRST(argument, function)            \
-  "  pushq %rdi\n"                                         \
-  ".cfi_adjust_cfa_offset 8\n"                             \
-  "  pushq %rsi\n"                                         \
-  ".cfi_adjust_cfa_offset 8\n"                             \
-  "  pushq %rdx\n"                                         \
-  ".cfi_adjust_cfa_offset 8\n" argument "  call " function \
-  "\n"                                                     \
-  "  popq %rdx\n"                                          \
-  ".cfi_adjust_cfa_offset -8\n"                            \
-  "  popq %rsi\n"                                          \
-  ".cfi_adjust_cfa_offset -8\n"                            \
-  "  popq %rdi\n"                                          \
-  ".cfi_adjust_cfa_offset -8\n"
-#define HBMSCOPE_WITH_NAME "  movq %rsi, %rdi\n"
-
-// RTLD_NEXT is -1. `ours` gets the caller's return address as its last argument.
-#define HBMSCOPE_DLSYM(symbol, is_versioned, ours, last_argument) \
-  __asm__(                                                                                     \
-      ".pushsection .text\n"                                                                   \
-      ".globl " symbol                                                                         \
-      "\n"                                                                                     \
-      ".type " symbol                                                                          \
-      ", @function\n"                                                                          \
-      ".balign 16\n" symbol                                                                    \
-      ":\n"                                                                                    \
-      ".cfi_startproc\n"                                                                       \
-      "  cmpb $'G', (%rsi)\n"                                                                  \
-      "  je 3f\n"                                                                              \
-      "  cmpb $'c', (%rsi)\n"                                                                  \
-      "  jne 4f\n"                                                                             \
-      "  cmpb $'u', 1(%rsi)\n"                                                                 \
-      "  jne 1f\n"                                                                             \
-      "  cmpb $'A', 2(%rsi)\n"                                                                 \
-      "  jb 1f\n"                                                                              \
-      "  cmpb $'Z', 2(%rsi)\n"                                                                 \
-      "  ja 1f\n"                                                                              \
-      "5: cmpq $-1, %rdi\n"                                                                    \
-      "  je 1f\n" HBMSCOPE_CALL_FIRST(HBMSCOPE_WITH_NAME, "hbmscope_is_entry_point")           \
-      "  testb %al, %al\n"                                                                     \
-      "  jz 1f\n"                                                                              \
-      "  movq (%rsp), " last_argument                                                          \
-      "\n"                                                                                     \
-      "  jmp " ours                                                                            \
-      "\n"                                                                                     \
-      "1: movq hbmscope_next_dlsym+" is_versioned                                              \
-      "*8(%rip), %rax\n"                                                                       \
-      "  testq %rax, %rax\n"                                                                   \
-      "  jz 2f\n"                                                                              \
-      "  jmpq *%rax\n"                                                                         \
-      "2:\n" HBMSCOPE_CALL_FIRST("  movl $" is_versioned ", %edi\n", "hbmscope_find_next_dlsym") \
-      "  jmpq *%rax\n"                                                                         \
-      "3:\n" HBMSCOPE_CALL_FIRST(HBMSCOPE_WITH_NAME, "hbmscope_before_dlsym")                  \
-      "  jmp 1b\n"                                                                             \
-      "4: cmpb $'h', (%rsi)\n"                                                                 \
-      "  jne 1b\n"                                                                             \
-      "  cmpb $'i', 1(%rsi)\n"                                                                 \
-      "  jne 1b\n"                                                                             \
-      "  cmpb $'p', 2(%rsi)\n"                                                                 \
-      "  jne 1b\n"                                                                             \
-      "  cmpb $'A', 3(%rsi)\n"                                                                 \
-      "  jb 1b\n"                                                                              \
-      "  cmpb $'Z', 3(%rsi)\n"                                                                 \
-      "  ja 1b\n"                                                                              \
-      "  jmp 5b\n"                                                                             \
-      ".cfi_endproc\n"                                                                         \
-      ".size " symbol ", .-" symbol                                                            \
-      "\n"                                                                                     \
-      ".popsection\n")
-// A framework loads the driver, or another library of its own, before it makes its pools. The caller's return address
-// tells glibc whose search paths to use, so this one jumps on, too.
+// Called by the assembly below: where to jump.
 extern "C" {
-__attribute__((visibility("hidden"))) void* hbmscope_next_dlopen = nullptr;
-__attribute__((visibility("hidden"))) void* hbmscope_before_dlopen() {
-  const int errno_of_job = errno;
-  look_for_pools();
-  errno = errno_of_job;
-  void* next = __atomic_load_n(&hbmscope_next_dlopen, __ATOMIC_ACQUIRE);
-  if (next == nullptr) __atomic_store_n(&hbmscope_next_dlopen, next = find_next_at_start("dlopen"), __ATOMIC_RELEASE);
-  return next;
+__attribute__((visibility("hidden"))) void* hbmscope_target_of_dlsym(void* handle, const char* name) {
+  return is_ours(handle, name) ? reinterpret_cast<void*>(look_up) : reinterpret_cast<void*>(next_dlsym());
+}
+__attribute__((visibility("hidden"))) void* hbmscope_target_of_dlvsym(void* handle, const char* name) {
+  return is_ours(handle, name) ? reinterpret_cast<void*>(look_up_version) : next_of(known_dlvsym, "dlvsym");
+}
+// A framework loads the driver, or another library of its own, before it makes its pools.
+__attribute__((visibility("hidden"))) void* hbmscope_target_of_dlopen() {
+  look_for_pools_quietly();
+  return next_of(known_dlopen, "dlopen");
 }
 }
-__asm__(
-    ".pushsection .text\n"
-    ".globl dlopen\n"
-    ".type dlopen, @function\n"
-    ".balign 16\n"
-    "dlopen:\n"
-    ".cfi_startproc\n" HBMSCOPE_CALL_FIRST("", "hbmscope_before_dlopen")
-    "  jmpq *%rax\n"
-    ".cfi_endproc\n"
-    ".size dlopen, .-dlopen\n"
-    ".popsection\n");
 
-HBMSCOPE_DLSYM("dlsym", "0", "hbmscope_look_up", "%rdx");
-HBMSCOPE_DLSYM("dlvsym", "1", "hbmscope_look_up_version", "%rcx");
-
+// `symbol` asks hbmscope_target_of_`symbol` where to jump, with its own three arguments, and with the caller's return
+// address as one more in the register `last`.
+#if defined(__x86_64__)
+#define HBMSCOPE_JUMPS(symbol, last)      \
+  __asm__(                                \
+      ".pushsection .text\n"              \
+      ".globl " symbol                    \
+      "\n"                                \
+      ".type " symbol                     \
+      ", @function\n"                     \
+      ".balign 16\n" symbol               \
+      ":\n"                               \
+      ".cfi_startproc\n"                  \
+      "  pushq %rdi\n"                    \
+      ".cfi_adjust_cfa_offset 8\n"        \
+      "  pushq %rsi\n"                    \
+      ".cfi_adjust_cfa_offset 8\n"        \
+      "  pushq %rdx\n"                    \
+      ".cfi_adjust_cfa_offset 8\n"        \
+      "  call hbmscope_target_of_" symbol \
+      "\n"                                \
+      "  popq %rdx\n"                     \
+      ".cfi_adjust_cfa_offset -8\n"       \
+      "  popq %rsi\n"                     \
+      ".cfi_adjust_cfa_offset -8\n"       \
+      "  popq %rdi\n"                     \
+      ".cfi_adjust_cfa_offset -8\n"       \
+      "  movq (%rsp), %" last             \
+      "\n"                                \
+      "  jmpq *%rax\n"                    \
+      ".cfi_endproc\n"                    \
+      ".size " symbol ", .-" symbol       \
+      "\n"                                \
+      ".popsection\n")
+HBMSCOPE_JUMPS("dlsym", "rdx");
+HBMSCOPE_JUMPS("dlvsym", "rcx");
+HBMSCOPE_JUMPS("dlopen", "rcx");
+#elif defined(__aarch64__)
+#define HBMSCOPE_JUMPS(symbol, last)    \
+  __asm__(                              \
+      ".pushsection .text\n"            \
+      ".globl " symbol                  \
+      "\n"                              \
+      ".type " symbol                   \
+      ", %function\n"                   \
+      ".balign 16\n" symbol             \
+      ":\n"                             \
+      ".cfi_startproc\n"                \
+      "  stp x29, x30, [sp, #-48]!\n"   \
+      ".cfi_def_cfa_offset 48\n"        \
+      ".cfi_offset 29, -48\n"           \
+      ".cfi_offset 30, -40\n"           \
+      "  mov x29, sp\n"                 \
+      "  stp x0, x1, [sp, #16]\n"       \
+      "  str x2, [sp, #32]\n"           \
+      "  bl hbmscope_target_of_" symbol \
+      "\n"                              \
+      "  mov x16, x0\n"                 \
+      "  ldp x0, x1, [sp, #16]\n"       \
+      "  ldr x2, [sp, #32]\n"           \
+      "  ldp x29, x30, [sp], #48\n"     \
+      ".cfi_def_cfa_offset 0\n"         \
+      ".cfi_restore 29\n"               \
+      ".cfi_restore 30\n"               \
+      "  mov " last                     \
+      ", x30\n"                         \
+      "  br x16\n"                      \
+      ".cfi_endproc\n"                  \
+      ".size " symbol ", .-" symbol     \
+      "\n"                              \
+      ".popsection\n")
+HBMSCOPE_JUMPS("dlsym", "x2");
+HBMSCOPE_JUMPS("dlvsym", "x3");
+HBMSCOPE_JUMPS("dlopen", "x3");
 #endif
