@@ -54,8 +54,10 @@ bool may_be_entry_point(const char* name) {
          (name[0] == 'h' && name[1] == 'i' && name[2] == 'p' && is_capital(name[3]));
 }
 
+// Sanitizers ask for names before their own strcmp can be called.
 bool is_ours(void* handle, const char* name) {
-  if (std::strcmp(name, "GetPjrtApi") == 0) look_for_pools_quietly();  // JAX has loaded a plugin, and will use it.
+  // JAX has loaded a plugin, and will use it.
+  if (name[0] == 'G' && std::strcmp(name, "GetPjrtApi") == 0) look_for_pools_quietly();
   return handle != RTLD_NEXT && may_be_entry_point(name) && is_entry_point(name);
 }
 

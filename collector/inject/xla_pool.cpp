@@ -91,6 +91,24 @@ Result call_original(Function function, const void* self, Arguments... arguments
   return reinterpret_cast<Result (*)(const void*, Arguments...)>(original_of(self, function))(self, arguments...);
 }
 
+// For a function whose result is a class, which it writes to an address: the first argument on x86-64, the register x8
+// on aarch64 (AAPCS64, 6.9). What lies behind the class stays as it is.
+void call_into(void* result, Function function, const void* self) {
+#if defined(__aarch64__)
+  register const void* first asm("x0") = self;
+  register void* into asm("x8") = result;
+  __asm__ volatile("blr %2"
+                   : "+r"(first), "+r"(into)
+                   : "r"(original_of(self, function))
+                   : "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16",
+                     "x17", "x18", "x30", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11",
+                     "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25",
+                     "v26", "v27", "v28", "v29", "v30", "v31", "cc", "memory");
+#else
+  reinterpret_cast<void* (*)(void*, const void*)>(original_of(self, function))(result, self);
+#endif
+}
+
 // std::string of libstdc++, which these libraries are built with: a pointer, a length, and sixteen bytes for short
 // texts. A long text's memory is not ours to free, so it leaks: once for each instance.
 struct Text {
@@ -122,10 +140,9 @@ std::uint32_t device_from_name(const char* name) {
 // is there; versions differ in how many words precede these.
 void find_statistics(const void* self, PoolFacts& facts) {
   constexpr std::size_t words = 64, limit_at = 4, pool_at = 11, pool_at_newer = 12;
-  const Word function = original_of(self, statistics);
-  if (function == 0) return;
+  if (original_of(self, statistics) == 0) return;
   std::uint64_t found[words] = {};
-  reinterpret_cast<void* (*)(std::uint64_t*, const void*)>(function)(found, self);
+  call_into(found, statistics, self);
   // In cudaMallocAsync's pool the figure is what the pool keeps when memory is freed.
   const Table* table = table_of(self);
   if (table != nullptr && table->is_bfc && (found[limit_at + 1] & 0xff) == 1 && found[limit_at] != 0)
@@ -163,10 +180,8 @@ bool are_pools_partitioned() {
 
 void find_facts(const void* self, const void*, PoolFacts& facts) {
   Text text{};
-  // A class as a result is written to an address that comes first.
-  const Word function = original_of(self, name);
-  if (function != 0) {
-    reinterpret_cast<void* (*)(Text*, const void*)>(function)(&text, self);
+  if (original_of(self, name) != 0) {
+    call_into(&text, name, self);
     copy_text(facts.name, text.text, text.length);
   }
   if (facts.name[0] == 0) std::strcpy(facts.name, "XLA's pool");
