@@ -193,6 +193,7 @@ std::span<const WhereField> dry_run_gate_fields() {
       {"peak", FieldKind::bytes, "all that processes took of it at one time", {}},
       {"total", FieldKind::bytes, "its memory", {}},
       {"margin", FieldKind::bytes, "what more would have fit", {}},
+      {"growth_per_step", FieldKind::bytes, "the median growth of the bytes in use between marked steps", {}},
       {"outcome", FieldKind::text, "fits, out of memory, failed or unknown", {}},
       {"doubts", FieldKind::text, "what a verdict that fits does not prove: sizes, values, training", {}}};
   return fields;
@@ -206,6 +207,8 @@ Result<std::optional<std::string>> find_gate_failure(const std::string& expressi
     subject.set("peak", need.peak_bytes);
     subject.set("total", need.total_bytes);
     subject.set("margin", need.spare_bytes());
+    if (run.trace && expression.find("growth") != std::string::npos)
+      subject.set("growth_per_step", find_growth_per_step(*run.trace, static_cast<std::uint32_t>(need.device)));
     subject.set("outcome", std::string(word_for(run.outcome)));
     subject.set("doubts", fmt::format("{}", fmt::join(doubts_of(run.proof), " ")));
   }

@@ -186,6 +186,19 @@ const std::string* GateSubject::text(std::string_view field) const {
   return found == figures_.end() ? nullptr : std::get_if<std::string>(&found->second);
 }
 
+std::optional<std::int64_t> find_growth_per_step(const Trace& trace, std::uint32_t device) {
+  const auto states = compute_states(trace, *find_moment(trace, "end"));
+  const auto counts = find_counted_heaps(trace);
+  std::optional<std::int64_t> most;
+  for (const HeapRow& row : compute_heap_rows(trace, states)) {
+    if (!counts[row.stream][row.heap] || row.device != device) continue;
+    const HeapKey key{static_cast<std::uint32_t>(row.stream), row.heap};
+    if (const auto growth = find_growth(trace, key, states[row.stream], LoopEnd::any))
+      most = std::max(most.value_or(growth->bytes_per_step), growth->bytes_per_step);
+  }
+  return most;
+}
+
 Result<std::optional<std::string>> find_gate_failure(const std::string& expression, std::span<const WhereField> fields,
                                                      const std::vector<GateSubject>& subjects) {
   if (expression.empty()) return std::nullopt;

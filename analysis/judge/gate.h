@@ -51,6 +51,9 @@ class GateSubject {
 Result<std::optional<std::string>> find_gate_failure(const std::string& expression, std::span<const WhereField> fields,
                                                      const std::vector<GateSubject>& subjects);
 
+// The most that a heap of the device grows by in a step. Nothing without marked steps.
+std::optional<std::int64_t> find_growth_per_step(const Trace& trace, std::uint32_t device);
+
 // For a trace, checked for each heap that counts: the fields are peak, pool, limit, in_use, largest_free,
 // fragmentation, margin, growth_per_step, failures, verdict, heap and device. The figures are those at the end, but for
 // the peaks.

@@ -84,6 +84,7 @@ TEST(WriteCsv, a_name_that_begins_like_a_formula_is_a_text) {
 
 TEST(WriteJson, control_characters_are_escaped) {
   EXPECT_EQ(line_from_json("a\x1b\x7f\u0080\u009f\u00a0"), "\"a\\u001b\\u007f\\u0080\\u009f\u00a0\"\n");
+  EXPECT_EQ(line_from_json("\u202e\u2066\u200f\u061c\u2013\u0631"), "\"\\u202e\\u2066\\u200f\\u061c\u2013\u0631\"\n");
 }
 
 TEST(WriteCsv, an_unknown_line_is_empty_not_zero) {

@@ -30,10 +30,39 @@ TEST(MaskedArguments, values_of_options_whose_name_says_secret_are_hidden) {
   EXPECT_EQ(masked("--hftoken=abcdef|--api_keys|a,b"), "--hftoken=***|--api_keys|***");
 }
 
+TEST(MaskedArguments, secrets_in_addresses_headers_and_short_options_are_hidden) {
+  EXPECT_EQ(masked("train.py|--store|https://me:hunter2@host:80/a@b"), "train.py|--store|https://me:***@host:80/a@b");
+  EXPECT_EQ(masked("--url=s3://ab12cd@bucket"), "--url=s3://***@bucket");
+  EXPECT_EQ(masked("curl|-H|Authorization: Bearer abc|x"), "curl|-H|Authorization: ***|x");
+  EXPECT_EQ(masked("curl|-H|X-Api-Key: abc|-u|me:abc|x"), "curl|-H|X-Api-Key: ***|-u|***|x");
+  EXPECT_EQ(masked("/usr/bin/sshpass|-p|hunter2|ssh|-p|22"), "/usr/bin/sshpass|-p|***|ssh|-p|22");
+  EXPECT_EQ(masked("sh|-c|docker login -u me -p abcd; pip install https://t0k@h/x"),
+            "sh|-c|docker login -u me -p *** pip install https://***@h/x");
+  EXPECT_EQ(masked("sh|-c|curl -H 'Authorization: Bearer abc' 'https://a:b@c'"),
+            "sh|-c|curl -H 'Authorization: ***' 'https://a:*@c'");
+}
+
 TEST(MaskedArguments, nothing_else_changes) {
-  for (const char* text :
-       {"", "|", "||", "python|train.py|--lr=3", "--key|--verbose", "--key", "--key|", "--key=", "--max-tokens=4096",
-        "--tokenizer|gpt2", "--keyboard=us", "python|-c|x = f(key=1)", "sh|-c|echo 'it is'", "key|value"})
+  for (const char* text : {"",
+                           "|",
+                           "||",
+                           "python|train.py|--lr=3",
+                           "--key|--verbose",
+                           "--key",
+                           "--key|",
+                           "--key=",
+                           "--max-tokens=4096",
+                           "--tokenizer|gpt2",
+                           "--keyboard=us",
+                           "python|-c|x = f(key=1)",
+                           "sh|-c|echo 'it is'",
+                           "key|value",
+                           "git clone|ssh://git@host/a",
+                           "https://host:80/a@b",
+                           "mkdir|-p|folder",
+                           "python|-u|train.py",
+                           "docker|run|-p|80:80",
+                           "a key: value"})
     EXPECT_EQ(masked(text), text);
 }
 
@@ -47,7 +76,7 @@ TEST(MaskedArguments, any_bytes_stay_inside_and_never_grow) {
   std::mt19937 source(7);
   for (int round = 0; round < 20'000; ++round) {
     std::string text(source() % 60, ' ');
-    const std::string letters("-=key tokn'\"\0\n", 14);
+    const std::string letters("-=key tokn'\"\0\n:/@p", 18);
     for (char& one : text) one = letters[source() % letters.size()];
     std::string buffer = text + "after";
     const char* end = mask_arguments(buffer.data(), buffer.data() + text.size());

@@ -199,6 +199,7 @@ bool read_attempt(std::string_view text, WordCursor& cursor, Report& report) {
   if (cursor.take("; (")) {
     const std::string space = space_of_device_name(cursor.take_name());
     if (!space.empty()) report.memory_space = space;
+    cursor.take(")");
   }
   return true;
 }
