@@ -11,6 +11,7 @@
 
 #include <iterator>
 #include <new>
+#include <utility>
 
 #include "collector/inject/hand_over.h"
 #include "collector/inject/loaded_objects.h"
@@ -33,7 +34,9 @@ constexpr std::size_t text_bytes_max = 4096, fact_bytes_max = 65'000;
 // (collector/serve/process_drain.h), and longer than a busy machine delays it.
 constexpr timespec wait_step{0, 100'000};
 constexpr unsigned wait_steps_max = 6'000;
-constexpr unsigned lent_wait_steps_max = 1'000;  // A tenth of a second.
+constexpr unsigned lent_wait_steps_max = 1'000;           // A tenth of a second.
+constexpr std::uint64_t no_waiting_ns = 1'000'000'000;    // After one that was in vain.
+constexpr std::uint64_t looked_for_after_bytes = 65'536;  // Of rows, a thousand events: whether the observer lives.
 
 // Commands of membarrier(2).
 constexpr int private_expedited = 8, register_private_expedited = 16;
@@ -100,6 +103,7 @@ void SpinLock::lock() {
 }
 
 const char* Rings::open(const char* observer_path, int* link) {
+  close();  // That of an observer that has died.
   prepare_thread_numbers();
   SharedMemory memory;
   const char* wrong = create_shared_memory(memory);
@@ -126,12 +130,13 @@ const char* Rings::open(const char* observer_path, int* link) {
   strings_ = frames_ = stacks_ = heaps_ = modules_ = 0;
   ++session_;
   definitions_lock_.unlock();
+  is_mapped_ = true;
   __atomic_store_n(&is_open_, true, __ATOMIC_RELEASE);
   return nullptr;
 }
 
 void Rings::close() {
-  if (!is_open_) return;
+  if (!std::exchange(is_mapped_, false)) return;
   __atomic_store_n(&is_open_, false, __ATOMIC_SEQ_CST);
   // Without membarrier (a kernel before 4.14, a sandbox) it is unknown which threads still write, so the memory stays
   // mapped.
@@ -155,8 +160,8 @@ void Rings::note_sandbox() {
 }
 
 void Rings::forget() {
-  if (is_open_) munmap(bytes_, bytes_count_);
-  is_open_ = false;
+  if (is_mapped_) munmap(bytes_, bytes_count_);
+  is_open_ = is_mapped_ = false;
   header_ = nullptr;
   thread_word &= in_driver_call | in_pool_call;
   for (ThreadSlot& slot : slots) slot = ThreadSlot{};
@@ -256,10 +261,13 @@ ThreadSlot* Rings::borrow_slot(bool may_wait) {
   const std::uint64_t thread = number_of_thread();
   const int errno_of_job = errno;
   ThreadSlot* lent = try_borrowing(thread);
-  if (lent == nullptr && may_wait) reclaim_slots();
-  for (unsigned steps = 0; lent == nullptr && may_wait && steps < lent_wait_steps_max && is_open(); ++steps) {
-    sleep_a_step();
-    lent = try_borrowing(thread);
+  if (lent == nullptr && may_wait && read_ticks(true) >= no_waiting_until_ns_.load(std::memory_order_relaxed)) {
+    reclaim_slots();
+    for (unsigned steps = 0; lent == nullptr && steps < lent_wait_steps_max && is_open(); ++steps) {
+      sleep_a_step();
+      lent = try_borrowing(thread);
+    }
+    if (lent == nullptr) no_waiting_until_ns_.store(read_ticks(true) + no_waiting_ns, std::memory_order_relaxed);
   }
   errno = errno_of_job;
   return lent;
@@ -327,7 +335,16 @@ void Rings::end_freeing() {
   if (is_lent_slot(*mine)) return_slot(*mine);
 }
 
+// A job that goes on without its observer has no stacks to walk and no rows to write.
+void Rings::look_for_observer() {
+  if (observer_ == 0 || is_sandboxed()) return;
+  const int errno_of_job = errno;
+  if (kill(observer_, 0) != 0 && errno == ESRCH) __atomic_store_n(&is_open_, false, __ATOMIC_SEQ_CST);
+  errno = errno_of_job;
+}
+
 std::uint8_t* Rings::begin_event(wire::RingHeader& mine, std::uint64_t bytes, bool may_wait) {
+  if (mine.head / looked_for_after_bytes != (mine.head + bytes) / looked_for_after_bytes) look_for_observer();
   if (__builtin_expect(mine.lost != mine.reported_lost, 0)) {
     wire::LossRecord loss;
     loss.count = mine.lost;
@@ -352,7 +369,8 @@ std::uint8_t* Rings::wait_for_room(wire::RingHeader& mine, std::uint64_t bytes) 
   std::uint64_t tail = mine.tail_seen;
   std::uint8_t* row = nullptr;
   for (unsigned steps = 0; row == nullptr && steps < wait_steps_max; ++steps) {
-    if (observer_ != 0 && !is_sandboxed() && kill(observer_, 0) != 0 && errno == ESRCH) break;
+    look_for_observer();
+    if (!is_open()) break;
     sleep_a_step();
     row = find_room(mine, bytes);
     if (mine.tail_seen != tail) steps = 0;

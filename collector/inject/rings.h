@@ -99,7 +99,8 @@ class Rings {
     return add_row(record, 0, false);
   }
 
-  // Writes an event of a driver call. Waits for room while the observer makes some, and for a ring if all are in use.
+  // Writes an event of a driver call. Waits for room while the observer makes some, and for a ring if all are in use;
+  // for a ring no more than a tenth of the time, however many threads there are.
   // `ticks` is when it took effect, and 0 is now.
   template <class Record>
   bool add_of_driver(const Record& record, std::uint64_t ticks = 0) {
@@ -203,6 +204,7 @@ class Rings {
   void reclaim_slots();
   void end_freeing_in(ThreadSlot& slot);
   bool note_no_ring();
+  void look_for_observer();
   std::uint8_t* begin_event(wire::RingHeader& mine, std::uint64_t bytes, bool may_wait);
   std::uint8_t* find_room(wire::RingHeader& mine, std::uint64_t bytes);
   std::uint8_t* wait_for_room(wire::RingHeader& mine, std::uint64_t bytes);
@@ -214,13 +216,15 @@ class Rings {
   template <class Record>
   std::uint32_t define(Record record, std::uint32_t& last, const char* text = "", std::size_t text_bytes = 0);
 
-  bool is_open_ = false;
+  bool is_open_ = false;                 // Also becomes false when the observer has died.
+  bool is_mapped_ = false;               // From open() to close().
   wire::RingsHeader* header_ = nullptr;  // Its page stays mapped after close(), because a thread may be in a call.
   std::uint8_t* bytes_ = nullptr;
   std::uint64_t bytes_count_ = 0, group_bytes_left_ = 0, ring_bytes_ = 0, session_ = 0;
   std::uint32_t own_rings_ = 0, lent_rings_ = 0;
   bool ticks_are_ns_ = false;
-  int observer_ = 0;  // The observer's process, or 0 if it is unknown.
+  int observer_ = 0;                                   // The observer's process, or 0 if it is unknown.
+  std::atomic<std::uint64_t> no_waiting_until_ns_{0};  // For a ring that is lent.
   SpinLock definitions_lock_, listing_lock_;
   std::uint32_t strings_ = 0, frames_ = 0, stacks_ = 0, heaps_ = 0, modules_ = 0;  // The last number of each.
   std::uint64_t listed_bytes_ = 0;
