@@ -413,6 +413,8 @@ Document describe_failure(const Trace& trace, const Diagnosis& diagnosis, Failur
   const FailureFacts& facts = diagnosis.facts;
   Document document{.title = title_of_failure(trace, diagnosis, number), .is_bad = true};
   document.add(describe_failure_row(diagnosis.row));
+  if (const std::string part = part_of_stream(trace, diagnosis.stream); trace.streams.size() > 1 && !part.empty())
+    document.add(Figures{{{"part", part}}});
   document.add(Figures{{{"verdict", std::string(text_from_cause(cause.cause))},
                         {"immediate_verdict", std::string(text_from_cause(cause.immediate))}}});
   document.add(Sentence{.key = "sentence", .text = cause.sentence, .tone = Tone::strong});

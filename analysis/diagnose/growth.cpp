@@ -206,10 +206,15 @@ class SurvivorFinder {
     line.steps.insert(static_cast<std::size_t>(step - marks_.begin()));
   }
 
-  // "history (global of train.py)", where it holds "history[0]", "history[1]", ...
+  // "history (global of train.py)", where it holds "history[0]", "history[1]", ... What keeps something of each step
+  // may itself be small: of losses, the graphs behind them take the memory. A name of a single array holds one step's.
   std::string find_variable() {
+    struct Variable {
+      std::set<std::size_t> steps;
+      std::uint64_t bytes = 0;
+    };
     const BlockLabels labels(stream_);
-    std::map<std::string, std::uint64_t> bytes;
+    std::map<std::string, Variable> variables;
     for (const LiveBlock& block : state_.slots()) {
       if (!is_candidate(block) || is_of_current_step(block) || !line_of(block).is_survivor) continue;
       std::string name = without_indices(labels.name(block.event));
@@ -218,11 +223,16 @@ class SurvivorFinder {
       while (name.size() > index.size() && name.ends_with(index)) name.erase(name.size() - index.size());
       if (const std::string_view holder = labels.holder(block.event); !holder.empty())
         name += fmt::format(" ({})", holder);
-      bytes[name] += block.size;
+      Variable& variable = variables[name];
+      variable.bytes += block.size;
+      const auto step = std::upper_bound(marks_.begin(), marks_.end(), block.event);
+      variable.steps.insert(static_cast<std::size_t>(step - marks_.begin()));
     }
-    const auto most =
-        std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    return most == bytes.end() ? std::string() : most->first;
+    const auto most = std::max_element(variables.begin(), variables.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.second.steps.size(), a.second.bytes) < std::pair(b.second.steps.size(), b.second.bytes);
+    });
+    constexpr std::size_t steps_least = 3;
+    return most == variables.end() || most->second.steps.size() < steps_least ? std::string() : most->first;
   }
 
   const Stream& stream_;

@@ -46,7 +46,7 @@ bool write_junit(const GateOptions& gate, const Result<std::optional<std::string
 int exit_code_of_gate(const GateOptions& gate, const Result<std::optional<std::string>>& failure) {
   const bool is_written = write_junit(gate, failure);
   if (!is_written)
-    return fail(refusal(fmt::format("{} can't be written: {}", gate.junit, std::strerror(errno)), "Check the path."));
+    return fail(refusal(fmt::format("it can't be written: {}", std::strerror(errno)), "Check the path.", gate.junit));
   if (!failure) return fail(failure.error());
   if (!*failure) return exit_ok;
   fmt::print(stderr, "hbmscope: {}\n", printable(**failure));
@@ -60,7 +60,8 @@ int print_with_gate(std::string_view text, const GateOptions& gate, const Result
 
 int run_with_gate(const GateOptions& gate, const std::function<int()>& act) {
   std::error_code error;
-  if (!gate.junit.empty()) std::filesystem::remove(gate.junit, error);  // That of an earlier run.
+  if (std::filesystem::is_regular_file(gate.junit, error))
+    std::filesystem::remove(gate.junit, error);  // An earlier run's.
   const int code = act();
   const bool is_left = !gate.junit.empty() && code != exit_ok && !std::filesystem::exists(gate.junit, error);
   if (!is_left) return code;

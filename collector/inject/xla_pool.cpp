@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <link.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -138,11 +139,17 @@ std::uint32_t device_from_name(const char* name) {
 // std::optional<tsl::AllocatorStats>, as words: allocations, bytes in use, their peak, the largest request, and the
 // limit, followed by whether it is there. The size of the pool and its peak come last, each also followed by whether it
 // is there; versions differ in how many words precede these.
+constexpr std::size_t limit_of_statistics = 4;
+std::array<std::uint64_t, 64> read_statistics(const void* self) {
+  std::array<std::uint64_t, 64> found{};
+  call_into(found.data(), statistics, self);
+  return found;
+}
+
 void find_statistics(const void* self, PoolFacts& facts) {
-  constexpr std::size_t words = 64, limit_at = 4, pool_at = 11, pool_at_newer = 12;
+  constexpr std::size_t limit_at = limit_of_statistics, pool_at = 11, pool_at_newer = 12;
   if (original_of(self, statistics) == 0) return;
-  std::uint64_t found[words] = {};
-  call_into(found, statistics, self);
+  const auto found = read_statistics(self);
   // In cudaMallocAsync's pool the figure is what the pool keeps when memory is freed.
   const Table* table = table_of(self);
   if (table != nullptr && table->is_bfc && (found[limit_at + 1] & 0xff) == 1 && found[limit_at] != 0)
@@ -228,10 +235,40 @@ struct Call : pools::PoolCall {
   const std::uint32_t heap;
 };
 
+// The pool of cudaMallocAsync allocates its share of the device once, when it is made, and frees it at once, so that
+// the driver keeps that much: no block of the job's.
+struct Preallocation {
+  std::atomic<const void*> pool{nullptr}, block{nullptr};
+};
+Preallocation preallocations[tables_max];
+
+bool is_preallocation(const void* self, const void* block, std::size_t bytes) {
+  const Table* table = table_of(self);
+  if (table == nullptr || table->is_bfc || block == nullptr) return false;
+  for (Preallocation& one : preallocations) {
+    const void* nobody = nullptr;
+    if (one.pool.load(std::memory_order_acquire) == self) return false;  // It has made its first allocation.
+    if (!one.pool.compare_exchange_strong(nobody, self)) continue;
+    if (original_of(self, statistics) == 0 || read_statistics(self)[limit_of_statistics] != bytes) return false;
+    one.block.store(block, std::memory_order_release);
+    return true;
+  }
+  return false;
+}
+
+bool ends_preallocation(const void* block) {
+  for (Preallocation& one : preallocations) {
+    const void* expected = block;
+    if (block != nullptr && one.block.compare_exchange_strong(expected, nullptr)) return true;
+  }
+  return false;
+}
+
 void* allocate_instead(void* self, std::size_t alignment, std::size_t bytes) {
   const Call call(self);
   const std::uint64_t since = ticks();
   void* block = call_original<void*>(allocate, self, alignment, bytes);
+  if (call.heap != 0 && is_preallocation(self, block, bytes)) return block;
   if (call.heap != 0 && bytes != 0) report_answer(call.heap, self, block, bytes, true, since);
   return block;
 }
@@ -258,21 +295,29 @@ void* allocate_with_instead(void* self, std::size_t alignment, std::size_t bytes
 
 void deallocate_instead(void* self, void* block) {
   const Call call(self);
-  if (call.heap != 0 && block != nullptr)
+  if (call.heap != 0 && block != nullptr && !ends_preallocation(block))
     pools::report_free(
         call.heap, reinterpret_cast<Word>(block),
         came_late() ? call_original<std::size_t>(allocated_size, self, static_cast<const void*>(block)) : 0);
   call_original<void>(deallocate, self, block);
 }
 
+void note_end(const void* self) {
+  pools::report_end(self);
+  for (Preallocation& one : preallocations) {
+    const void* expected = self;
+    one.pool.compare_exchange_strong(expected, nullptr);
+  }
+}
+
 void destroy_instead(void* self) {
   const Word original = original_of(self, destroy);
-  pools::report_end(self);
+  note_end(self);
   reinterpret_cast<void (*)(void*)>(original)(self);
 }
 void destroy_and_deallocate_instead(void* self) {
   const Word original = original_of(self, destroy_and_deallocate);
-  pools::report_end(self);
+  note_end(self);
   reinterpret_cast<void (*)(void*)>(original)(self);
 }
 

@@ -26,11 +26,11 @@ record "$here/now.hbm" --fail-if "$condition" >verdict.txt || code=$?
   echo
   echo '```'
   cat verdict.txt
-  [ "$code" = 0 ] || hbmscope explain now.hbm
+  [ "$code" = 0 ] || [ ! -f now.hbm ] || hbmscope explain now.hbm
   echo '```'
 } >memory.md
 cat verdict.txt
-[ "$code" = 0 ] || exit 1
+case $code in 0) ;; 2 | 3) exit "$code" ;; *) exit 1 ;; esac
 [ -n "$baseline" ] || exit 0
 
 (cd "$baseline" && record "$here/before.hbm" >"$here/before.txt") || {

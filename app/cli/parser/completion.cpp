@@ -14,6 +14,7 @@
 #include "allocator/emulated/gpus/gpus.h"
 #include "allocator/emulated/workload/workloads.h"
 #include "app/cli/parser/commands.h"
+#include "app/cli/terminal.h"
 #include "app/cli/version.h"
 
 namespace hbmscope::cli {
@@ -317,18 +318,14 @@ void add_completion(CommandList& commands, const CLI::App& app) {
       ->required()
       ->check(one_of({"bash", "zsh", "fish"}))
       ->type_name("");
-  commands.set_action(completion, [shell, &app] {
-    fmt::print("{}", completion_for(app, *shell));
-    return exit_ok;
-  });
+  commands.set_action(
+      completion, [shell, &app] { return print_to_stdout(completion_for(app, *shell)) ? exit_ok : exit_unreadable; });
 }
 
 void add_manual_page(CommandList& commands, const CLI::App& app) {
   const CLI::App& page = commands.add("manual-page", "The manual page, which a package installs", "");
-  commands.set_action(page, [&app] {
-    fmt::print("{}", manual_page(app, version_text()));
-    return exit_ok;
-  });
+  commands.set_action(page,
+                      [&app] { return print_to_stdout(manual_page(app, version_text())) ? exit_ok : exit_unreadable; });
 }
 
 }  // namespace hbmscope::cli

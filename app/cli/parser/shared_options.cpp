@@ -83,7 +83,7 @@ CLI::Option* add_fail_if_option(CLI::App& command, GateOptions& gate, const std:
       // So that the result of an earlier run is not taken for that of one that ends before its gate.
       ->each([](const std::string& file) {
         std::error_code ignored;
-        std::filesystem::remove(file, ignored);
+        if (std::filesystem::is_regular_file(file, ignored)) std::filesystem::remove(file, ignored);
       });
   return fail_if;
 }
