@@ -114,7 +114,7 @@ wheel: wheel-files
 	@ls -l build/wheel/*_$(MACHINE).whl
 
 deb: wheel-files
-	@cd build/$(PRESET) && cpack -G DEB
+	@cd build/$(PRESET) && SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) cpack -G DEB  # The same sources give the same file.
 	@ls -l build/$(PRESET)/packages/*.deb
 
 # All that is given to others: wheels, Debian packages, the static programs for servers, the page, and their checksums.
