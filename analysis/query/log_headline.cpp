@@ -1,8 +1,9 @@
 #include "analysis/query/log_headline.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -10,19 +11,24 @@
 #include "analysis/units/format.h"
 
 namespace hbmscope {
-
 namespace {
+
+std::string_view folder_of(std::string_view path) {
+  return path.substr(0, path.rfind('/') + 1);
+}
+
+bool is_there(const std::string& path) {
+  struct stat found {};
+  return stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode);
+}
 
 // A name without a folder is one of the job's working directory: often ours, or that of its log.
 std::string text_from_recording(const Trace& trace, const std::string& recording) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  std::vector<fs::path> places{recording};
+  std::vector<std::string> places{recording};
   for (const std::string& log : trace.files)
-    places.push_back(fs::path(log).parent_path() / fs::path(recording).filename());
-  for (const fs::path& place : places)
-    if (fs::is_regular_file(place, error))
-      return fmt::format("hbmscope recorded this job, block by block: hbmscope explain {}", place.string());
+    places.push_back(std::string(folder_of(log)) + recording.substr(folder_of(recording).size()));
+  for (const std::string& place : places)
+    if (is_there(place)) return fmt::format("hbmscope recorded this job, block by block: hbmscope explain {}", place);
   return fmt::format(
       "hbmscope recorded this job, block by block, in {}, which isn't here. Give explain that file: it knows more.",
       recording);
