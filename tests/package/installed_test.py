@@ -38,6 +38,13 @@ class Installed(unittest.TestCase):
             self.assertIn(part, lines[1])
         self.assertIn("SIL Open Font License", (SHARE / "doc/hbmscope/copyright").read_text())
 
+    def test_links_of_its_pages_lead_to_its_pages(self):
+        pages = sorted((SHARE / "doc/hbmscope").rglob("*.md"))
+        self.assertGreater(len(pages), 20)
+        for page in pages:
+            for link in re.findall(r"\]\((?![a-z]+:)([^)#\s]+)(?:#[^)]*)?\)", re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)):
+                self.assertTrue((page.parent / link).exists() or link.startswith("../../tests/"), f"{page}: {link}")
+
     def test_a_job_runs_on_its_emulated_device(self):
         with tempfile.TemporaryDirectory() as folder:
             recording = os.path.join(folder, "r.hbm")

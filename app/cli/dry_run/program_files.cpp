@@ -1,5 +1,7 @@
 #include "app/cli/dry_run/program_files.h"
 
+#include <glob.h>
+
 #include <initializer_list>
 
 #include <fmt/format.h>
@@ -70,8 +72,12 @@ std::optional<fs::path> find_python_program(const std::string& name) {
   return find_in({above, above / "share/hbmscope"}, name);
 }
 
-std::optional<fs::path> find_sample(const std::string& path) {
-  return find_in({folder_above() / "share/hbmscope"}, path);
+std::vector<std::string> find_samples(const std::string& pattern) {
+  glob_t found{};
+  glob((folder_above() / "share/hbmscope" / pattern).c_str(), 0, nullptr, &found);
+  std::vector<std::string> files(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  globfree(&found);
+  return files;
 }
 
 std::optional<Error> find_preload_fault(std::string_view owner, const std::string& path) {

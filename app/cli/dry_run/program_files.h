@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analysis/model/result.h"
 
@@ -30,8 +31,8 @@ std::string default_python();
 // A Python program that belongs to this one: "fleet/store.py" (app/fleet); nothing if it is missing.
 std::optional<std::filesystem::path> find_python_program(const std::string& name);
 
-// "samples/tpu/server.json", as the help has it, where the program is installed.
-std::optional<std::filesystem::path> find_sample(const std::string& path);
+// "samples/tpu/server.json", "samples/leak_step_*.pprof.gz", as help and pages have it, where the program is installed.
+std::vector<std::string> find_samples(const std::string& pattern);
 
 // Why the loader can't preload a file with this path; nothing if it can. `owner`: "the collector".
 std::optional<Error> find_preload_fault(std::string_view owner, const std::string& path);

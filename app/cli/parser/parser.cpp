@@ -237,11 +237,15 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   add_commands(commands, app);
   if (const auto refused = complete_words(app, open_window, words)) return *refused;
 #ifdef HBMSCOPE_RUN
-  // The help's examples work in any folder.
-  for (auto word = words.begin(); word != words.end() && *word != "--"; ++word) {
+  // The examples of help and pages work in any folder.
+  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
     std::error_code error;
-    if (!word->starts_with("samples/") || std::filesystem::exists(*word, error)) continue;
-    if (const auto sample = find_sample(*word)) *word = sample->string();
+    if (!words[i].starts_with("samples/") || std::filesystem::exists(words[i], error)) continue;
+    const std::vector<std::string> samples = find_samples(words[i]);
+    if (samples.empty()) continue;
+    words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
+    words.insert(words.begin() + static_cast<std::ptrdiff_t>(i), samples.begin(), samples.end());
+    i += samples.size() - 1;
   }
 #endif
   std::reverse(words.begin(), words.end());
