@@ -447,6 +447,9 @@ def main():
     program = shutil.which(os.path.expanduser(words.program))
     if not program:
         parser.error(f"there is no program {words.program}")
+    if sys.stdin.isatty():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # Nobody is connected but a person.
+        print("hbmscope mcp: waits for an agent on standard input; Ctrl+C ends it", file=sys.stderr)
     make_server(Program(os.path.abspath(program), words.time_limit, words.run_limit), words.allow_run, words.fleet_python and absolute(words.fleet_python)).run()
 
 

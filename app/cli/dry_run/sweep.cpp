@@ -21,7 +21,6 @@
 #include "app/cli/dry_run/emulated_program.h"
 #include "app/cli/dry_run/sweep_axis.h"
 #include "app/cli/dry_run/sweep_runs.h"
-#include "app/cli/jobs/run.h"
 #include "app/cli/dry_run/tpu_program.h"
 #include "app/cli/jobs/run.h"
 #include "app/cli/load.h"
@@ -218,11 +217,12 @@ Table Sweep::table() const {
   Table table{.columns = {{.title = "Device"}}, .shown = runs_.size()};
   for (const SweepAxis& axis : axes_) table.columns.push_back({.title = axis.name, .unit = Unit::count});
   const std::size_t verdict = table.columns.size() + 5;
-  for (const char* title : {"Peak", "Pool", "In use at most", "Loaded programs", "Padding"})
-    table.columns.push_back({.title = title, .unit = Unit::bytes});
-  table.columns.push_back({.title = "Verdict"});
-  table.columns.push_back({.title = "Host memory", .unit = Unit::bytes});
-  table.columns.push_back({.title = "Time", .unit = Unit::count});
+  constexpr std::uint8_t ranks[] = {0, 2, 1, 3, 3};
+  for (std::size_t i = 0; const char* title : {"Peak", "Pool", "In use at most", "Loaded programs", "Padding"})
+    table.columns.push_back({.title = title, .unit = Unit::bytes, .rank = ranks[i++]});
+  table.columns.push_back({.title = "Verdict", .is_whole = true});
+  table.columns.push_back({.title = "Host memory", .unit = Unit::bytes, .rank = 4});
+  table.columns.push_back({.title = "Time", .unit = Unit::count, .rank = 5});
   std::vector<std::vector<Value>> rows;
   std::vector<Tone> tones;
   for (const SweepRun& run : runs_) {
@@ -340,8 +340,7 @@ Result<void> check_one(const RunOptions& options, const std::vector<SweepAxis>& 
 // Earlier recordings would be taken for this sweep's.
 Result<std::string> make_folder(const RunOptions& options) {
   std::string folder = options.record;
-  if (folder.empty())
-    folder = fmt::format("{}.{}.sweep", name_of_job(options.command), getpid());
+  if (folder.empty()) folder = fmt::format("{}.{}.sweep", name_of_job(options.command), getpid());
   std::error_code error;
   fs::create_directories(folder, error);
   const bool is_empty = !error && fs::is_empty(folder, error);
