@@ -6,10 +6,12 @@
 #include <filesystem>
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/document/text.h"
 #include "analysis/read/json_fields.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -247,27 +249,34 @@ Table Sweep::table() const {
 }
 
 std::string Sweep::text() const {
-  std::uint64_t context_bytes = 0;
+  std::set<std::uint64_t> contexts;
   for (const SweepRun& run : runs_)
-    if (const Json* device = run.fullest_device()) context_bytes = (*device)["context_bytes"].get<std::uint64_t>();
-  std::string text = text_from_table(table(), Terminal::of_stdout().style());
+    if (const Json* device = run.fullest_device()) contexts.insert((*device)["context_bytes"].get<std::uint64_t>());
+  const TextStyle style = Terminal::of_stdout().style();
+  std::string text = text_from_table(table(), style);
+  const auto add = [&](const std::string& line) { text += wrapped(line, style.width) + "\n"; };
   for (std::size_t i = 0; i < largest_.size(); ++i) {
     const auto& [value, why_unknown] = largest_[i];
     const std::string& name = axes_.front().name;
     if (!why_unknown.empty())
-      text += fmt::format("{}: unknown, because {}\n", devices_[i], why_unknown);
+      add(fmt::format("{}: unknown, because {}", devices_[i], why_unknown));
     else if (value.empty())
-      text += fmt::format("{}: not even the smallest {} fits\n", devices_[i], name);
+      add(fmt::format("{}: not even the smallest {} fits", devices_[i], name));
     else
-      text += fmt::format("{}: the largest {} that fits is {}\n", devices_[i], name, value);
+      add(fmt::format("{}: the largest {} that fits is {}", devices_[i], name, value));
   }
   for (const Doubt& doubt : all_doubts)
     if (std::any_of(runs_.begin(), runs_.end(), [&](const SweepRun& run) { return has_doubt(run, doubt.name); }))
-      text += fmt::format("{} {}; without the sweep, or with --json, the lines are named.\n", doubt.mark, doubt.text);
-  if (context_bytes != 0) text += text_from_assumptions(context_bytes) + "\n";
-  if (std::any_of(runs_.begin(), runs_.end(), is_of_tpus)) text += std::string(tpu_assumptions) + "\n";
-  return text + fmt::format("Recordings and output: {}; hbmscope report --series {} compares them\n",
-                            printable(work_.folder()), printable(work_.folder()));
+      add(fmt::format("{} {}; without the sweep, or with --json, the lines are named.", doubt.mark, doubt.text));
+  contexts.erase(0);
+  if (contexts.size() == 1) add(text_from_assumptions(*contexts.begin()));
+  if (contexts.size() > 1)
+    add(fmt::format("{} The contexts of the other devices take up to {}.", text_from_assumptions(*contexts.begin()),
+                    text_from_bytes(*contexts.rbegin())));
+  if (std::any_of(runs_.begin(), runs_.end(), is_of_tpus)) add(std::string(tpu_assumptions));
+  add(fmt::format("Recordings and output: {}; hbmscope report --series {} compares them", printable(work_.folder()),
+                  printable(work_.folder())));
+  return text;
 }
 
 Json Sweep::json() const {

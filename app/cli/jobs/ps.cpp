@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/document/text.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
@@ -48,10 +49,12 @@ std::string access_to(const attach::RunningJob& job, const std::string& host) {
   return fmt::format("hbmscope attach {}{}", there, job.process);
 }
 
-// A line for each job, below its others.
-void print_visible(const attach::RunningJob& job) {
-  if (const std::string visible = attach::text_from_visible(job.visible); !visible.empty())
-    fmt::print("  {:>8}  {:<10} {:>9}  visible: {}\n", "", "", "", visible);
+constexpr std::size_t text_begins = 34;  // Behind process, user and bytes.
+
+// What belongs to the job of the line above.
+void print_below(const std::string& text) {
+  const auto columns = static_cast<std::size_t>(Terminal::of_stdout().columns());
+  if (!text.empty()) fmt::print("{:{}}{}\n", "", text_begins, wrapped(text, columns, text_begins, text_begins));
 }
 
 void print_job(const attach::RunningJob& job, const std::optional<std::uint64_t>& held, bool has_held,
@@ -59,6 +62,8 @@ void print_job(const attach::RunningJob& job, const std::optional<std::uint64_t>
   constexpr std::size_t command_max = 100;
   std::string command = job.command.size() > command_max ? job.command.substr(0, command_max) + " ..." : job.command;
   command = command_text(command);
+  const auto columns = static_cast<std::size_t>(Terminal::of_stdout().columns());
+  if (columns > text_begins) command = fit_middle(command, columns - text_begins);
   fmt::print("  {:>8}  {:<10} {:>9}  {}\n", job.process, printable(job.user),
              !has_held ? ""
              : held    ? text_from_bytes(*held)
@@ -66,9 +71,9 @@ void print_job(const attach::RunningJob& job, const std::optional<std::uint64_t>
              command);
   std::string what = loaded_in(job);
   if (!job.devices.empty()) what += (what.empty() ? "" : "; ") + joined(job.devices, ", ");
-  fmt::print("  {:>8}  {:<10} {:>9}  {}{}{}\n", "", "", "", what, what.empty() ? "" : "; ",
-             printable(access_to(job, host)));
-  print_visible(job);
+  print_below(what + (what.empty() ? "" : "; ") + printable(access_to(job, host)));
+  const std::string visible = attach::text_from_visible(job.visible);
+  print_below(visible.empty() ? "" : "visible: " + visible);
 }
 
 void print_text(const attach::JobList& list, const std::string& host) {
