@@ -53,7 +53,7 @@ constexpr std::size_t text_begins = 34;  // Behind process, user and bytes.
 
 // What belongs to the job of the line above.
 void print_below(const std::string& text) {
-  const auto columns = static_cast<std::size_t>(Terminal::of_stdout().columns());
+  const std::size_t columns = Terminal::of_stdout().style().width;
   if (!text.empty()) fmt::print("{:{}}{}\n", "", text_begins, wrapped(text, columns, text_begins, text_begins));
 }
 
@@ -62,7 +62,7 @@ void print_job(const attach::RunningJob& job, const std::optional<std::uint64_t>
   constexpr std::size_t command_max = 100;
   std::string command = job.command.size() > command_max ? job.command.substr(0, command_max) + " ..." : job.command;
   command = command_text(command);
-  const auto columns = static_cast<std::size_t>(Terminal::of_stdout().columns());
+  const std::size_t columns = Terminal::of_stdout().style().width;
   if (columns > text_begins) command = fit_middle(command, columns - text_begins);
   fmt::print("  {:>8}  {:<10} {:>9}  {}\n", job.process, printable(job.user),
              !has_held ? ""
