@@ -185,6 +185,10 @@ class SurvivorFinder {
            block.event >= loop_begin_;
   }
   bool is_of_current_step(const LiveBlock& block) const { return block.event >= marks_.back(); }
+  // From 1; 0: before these steps.
+  std::size_t step_of(const LiveBlock& block) const {
+    return static_cast<std::size_t>(std::upper_bound(marks_.begin(), marks_.end(), block.event) - marks_.begin());
+  }
 
   Line& line_of(const LiveBlock& block) {
     Line*& line = line_of_stack_[block.stack];
@@ -199,11 +203,11 @@ class SurvivorFinder {
       return;
     }
     line.kept_bytes += block.size;
-    const auto step = std::upper_bound(marks_.begin(), marks_.end(), block.event);
-    if (step == marks_.begin()) return;  // From before these steps.
+    const std::size_t step = step_of(block);
+    if (step == 0) return;  // From before these steps.
     line.holder.bytes += block.size;
     ++line.holder.blocks;
-    line.steps.insert(static_cast<std::size_t>(step - marks_.begin()));
+    line.steps.insert(step);
   }
 
   // "history (global of train.py)", where it holds "history[0]", "history[1]", ... What keeps something of each step
@@ -225,8 +229,7 @@ class SurvivorFinder {
         name += fmt::format(" ({})", holder);
       Variable& variable = variables[name];
       variable.bytes += block.size;
-      const auto step = std::upper_bound(marks_.begin(), marks_.end(), block.event);
-      variable.steps.insert(static_cast<std::size_t>(step - marks_.begin()));
+      variable.steps.insert(step_of(block));
     }
     const auto most = std::max_element(variables.begin(), variables.end(), [](const auto& a, const auto& b) {
       return std::pair(a.second.steps.size(), a.second.bytes) < std::pair(b.second.steps.size(), b.second.bytes);

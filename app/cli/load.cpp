@@ -92,7 +92,11 @@ Result<std::vector<Source>> load_files(const std::vector<NamedFile>& files, cons
     else
       wanted.unread->push_back(std::move(source.error()));
   }
-  if (sources.empty() && wanted.unread != nullptr && !wanted.unread->empty()) return Failure(wanted.unread->front());
+  if (sources.empty() && wanted.unread != nullptr && !wanted.unread->empty()) {
+    Error last = std::move(wanted.unread->back());
+    wanted.unread->pop_back();
+    return Failure(std::move(last));
+  }
   if (sources.empty() && !skipped.empty()) return Failure(skipped.nothing_opens());
   print_skipped(skipped);
   if (!joins_pieces) return sources;

@@ -37,8 +37,8 @@ struct LoadOptions {
   std::string value_type = {};
   std::vector<std::string> what_if = {};  // KEY=VALUE, for TPU workloads.
   bool chooses_time = false;              // Without `at`: see SourceOptions.
-  // Of several files those that can't be read are noted here, and the others are read. Null: the first one is the
-  // error.
+  // Of several files those that can't be read are noted here, and the others are read; if there are none, the last one
+  // is the error. Null: the first one is.
   std::vector<Error>* unread = nullptr;
 };
 LoadOptions load_options(const ViewOptions& view);

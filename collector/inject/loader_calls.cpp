@@ -86,75 +86,62 @@ __attribute__((visibility("hidden"))) void* hbmscope_target_of_dlopen() {
 
 // `symbol` asks hbmscope_target_of_`symbol` where to jump, with its own three arguments, and with the caller's return
 // address as one more in the register `last`.
+#if defined(__x86_64__) || defined(__aarch64__)
+#define HBMSCOPE_JUMPS(symbol, last) \
+  __asm__(".pushsection .text\n"               \
+          ".globl " symbol "\n"                \
+          ".type " symbol ", %function\n"      \
+          ".balign 16\n" symbol ":\n"          \
+          ".cfi_startproc\n"                   \
+          HBMSCOPE_ASK_AND_JUMP(symbol, last)  \
+          ".cfi_endproc\n"                     \
+          ".size " symbol ", .-" symbol "\n"   \
+          ".popsection\n")
+#endif
+
 #if defined(__x86_64__)
-#define HBMSCOPE_JUMPS(symbol, last)      \
-  __asm__(                                \
-      ".pushsection .text\n"              \
-      ".globl " symbol                    \
-      "\n"                                \
-      ".type " symbol                     \
-      ", @function\n"                     \
-      ".balign 16\n" symbol               \
-      ":\n"                               \
-      ".cfi_startproc\n"                  \
-      "  pushq %rdi\n"                    \
-      ".cfi_adjust_cfa_offset 8\n"        \
-      "  pushq %rsi\n"                    \
-      ".cfi_adjust_cfa_offset 8\n"        \
-      "  pushq %rdx\n"                    \
-      ".cfi_adjust_cfa_offset 8\n"        \
-      "  call hbmscope_target_of_" symbol \
-      "\n"                                \
-      "  popq %rdx\n"                     \
-      ".cfi_adjust_cfa_offset -8\n"       \
-      "  popq %rsi\n"                     \
-      ".cfi_adjust_cfa_offset -8\n"       \
-      "  popq %rdi\n"                     \
-      ".cfi_adjust_cfa_offset -8\n"       \
-      "  movq (%rsp), %" last             \
-      "\n"                                \
-      "  jmpq *%rax\n"                    \
-      ".cfi_endproc\n"                    \
-      ".size " symbol ", .-" symbol       \
-      "\n"                                \
-      ".popsection\n")
+#define HBMSCOPE_ASK_AND_JUMP(symbol, last) \
+  "  pushq %rdi\n"                          \
+  ".cfi_adjust_cfa_offset 8\n"              \
+  "  pushq %rsi\n"                          \
+  ".cfi_adjust_cfa_offset 8\n"              \
+  "  pushq %rdx\n"                          \
+  ".cfi_adjust_cfa_offset 8\n"              \
+  "  call hbmscope_target_of_" symbol       \
+  "\n"                                      \
+  "  popq %rdx\n"                           \
+  ".cfi_adjust_cfa_offset -8\n"             \
+  "  popq %rsi\n"                           \
+  ".cfi_adjust_cfa_offset -8\n"             \
+  "  popq %rdi\n"                           \
+  ".cfi_adjust_cfa_offset -8\n"             \
+  "  movq (%rsp), %" last                   \
+  "\n"                                      \
+  "  jmpq *%rax\n"
 HBMSCOPE_JUMPS("dlsym", "rdx");
 HBMSCOPE_JUMPS("dlvsym", "rcx");
 HBMSCOPE_JUMPS("dlopen", "rcx");
 #elif defined(__aarch64__)
-#define HBMSCOPE_JUMPS(symbol, last)    \
-  __asm__(                              \
-      ".pushsection .text\n"            \
-      ".globl " symbol                  \
-      "\n"                              \
-      ".type " symbol                   \
-      ", %function\n"                   \
-      ".balign 16\n" symbol             \
-      ":\n"                             \
-      ".cfi_startproc\n"                \
-      "  stp x29, x30, [sp, #-48]!\n"   \
-      ".cfi_def_cfa_offset 48\n"        \
-      ".cfi_offset 29, -48\n"           \
-      ".cfi_offset 30, -40\n"           \
-      "  mov x29, sp\n"                 \
-      "  stp x0, x1, [sp, #16]\n"       \
-      "  str x2, [sp, #32]\n"           \
-      "  bl hbmscope_target_of_" symbol \
-      "\n"                              \
-      "  mov x16, x0\n"                 \
-      "  ldp x0, x1, [sp, #16]\n"       \
-      "  ldr x2, [sp, #32]\n"           \
-      "  ldp x29, x30, [sp], #48\n"     \
-      ".cfi_def_cfa_offset 0\n"         \
-      ".cfi_restore 29\n"               \
-      ".cfi_restore 30\n"               \
-      "  mov " last                     \
-      ", x30\n"                         \
-      "  br x16\n"                      \
-      ".cfi_endproc\n"                  \
-      ".size " symbol ", .-" symbol     \
-      "\n"                              \
-      ".popsection\n")
+#define HBMSCOPE_ASK_AND_JUMP(symbol, last) \
+  "  stp x29, x30, [sp, #-48]!\n"           \
+  ".cfi_def_cfa_offset 48\n"                \
+  ".cfi_offset 29, -48\n"                   \
+  ".cfi_offset 30, -40\n"                   \
+  "  mov x29, sp\n"                         \
+  "  stp x0, x1, [sp, #16]\n"               \
+  "  str x2, [sp, #32]\n"                   \
+  "  bl hbmscope_target_of_" symbol         \
+  "\n"                                      \
+  "  mov x16, x0\n"                         \
+  "  ldp x0, x1, [sp, #16]\n"               \
+  "  ldr x2, [sp, #32]\n"                   \
+  "  ldp x29, x30, [sp], #48\n"             \
+  ".cfi_def_cfa_offset 0\n"                 \
+  ".cfi_restore 29\n"                       \
+  ".cfi_restore 30\n"                       \
+  "  mov " last                             \
+  ", x30\n"                                 \
+  "  br x16\n"
 HBMSCOPE_JUMPS("dlsym", "x2");
 HBMSCOPE_JUMPS("dlvsym", "x3");
 HBMSCOPE_JUMPS("dlopen", "x3");

@@ -64,7 +64,7 @@ int run_explain(const ExplainOptions& options) {
   std::vector<Error> unread;
   const auto source = load_merged(options.files, {.max_size = options.max_size, .unread = &unread});
   if (!source) {
-    for (std::size_t i = 1; i < unread.size(); ++i) print_error(unread[i]);  // The first one is the source's.
+    for (const Error& error : unread) print_error(error);
     return fail(source.error());
   }
   if (!source->trace)

@@ -1,5 +1,5 @@
 # Toolchain for Linux on aarch64 (GH200, GB10, Jetson): Debian's cross compiler, and the libraries of a Debian for that
-# machine in SYSROOT (`make aarch64-root`). Programs that the build itself starts run under qemu.
+# machine (`make build/aarch64_root`). Programs that the build itself starts run under qemu.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
