@@ -110,12 +110,13 @@ class TableFiles {
 
   void add(const std::vector<RankDigest>& digests, const Layout& layout, const DigestedFile& file) {
     const std::lock_guard lock(mutex_);
-    if (!contents_.insert(file.content).second) {
-      ++copies_;
-      return;
-    }
+    // A copy's rows are written, too: under its name it is read, and the store counts each content once.
+    const bool is_copy = !contents_.insert(file.content).second;
     for (std::size_t i = 0; i < digests.size(); ++i) rows_.add(digests[i], layout.of(digests[i].rank), file, i);
-    ranks_ += digests.size();
+    if (is_copy)
+      ++copies_;
+    else
+      ranks_ += digests.size();
     write();
   }
   void add_unread(const std::string& file, const std::string& error) {
