@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/query/log_headline.h"
 #include "analysis/query/trace_user_code.h"
 #include "analysis/query/where.h"
 #include "analysis/trace/failure_details.h"
@@ -448,7 +449,9 @@ Document describe_failure(const Trace& trace, const Diagnosis& diagnosis, Failur
   add_place(document, trace, diagnosis);
   // What a text doesn't say, its sentence says.
   const bool is_of_text = diagnosis.row.line.has_value();
-  Document unknown{.title = is_of_text ? "To know next time" : "Unknown"};
+  const std::string recorded = text_from_recorded(trace);
+  Document unknown{.title = is_of_text ? "To know next time" : "Unknown",
+                   .audience = recorded.empty() ? Audience::everyone : Audience::programs};
   unknown.add(Sentence{
       .key = "unknown", .text = cause.unknowns, .audience = is_of_text ? Audience::programs : Audience::everyone});
   unknown.add(Sentence{.key = "how_to_know",
@@ -456,6 +459,9 @@ Document describe_failure(const Trace& trace, const Diagnosis& diagnosis, Failur
                        .text = cause.how_to_know,
                        .action = {.kind = Action::Kind::copy, .text = cause.how_to_know}});
   document.add(std::move(unknown));
+  if (!recorded.empty())
+    document.add(Document{.title = "To know more now", .audience = Audience::readers}.add(
+        Sentence{.text = recorded, .tone = Tone::strong, .action = {.kind = Action::Kind::copy, .text = recorded}}));
   return document;
 }
 

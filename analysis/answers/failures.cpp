@@ -89,10 +89,8 @@ Document describe_failures(const Trace& trace, const FailuresRequest& request, P
   document.title = std::exchange(shown_one.title, {});
   document.is_bad = true;
   document.add(std::move(shown_one));
-  for (const NoteOfLog& note : notes_of_log(trace))
-    if (note.key == recorded_note)
-      document.add(Document{.title = "To know more now"}.add(
-          Sentence{.key = std::string(note.key), .text = note.text, .tone = Tone::strong}));
+  if (const std::string recorded = text_from_recorded(trace); !recorded.empty())
+    document.add(Sentence{.key = std::string(recorded_note), .text = recorded, .audience = Audience::programs});
   if (requests.size() == 1) return document;
   const std::size_t left_out = requests.size() - 1 - lines.size();
   document.add(Table{.key = request.has_all_figures ? "" : "other_failures",

@@ -57,14 +57,17 @@ struct RecordedFailure {
 };
 // The last one in the recording that is wanted and, if `has_line`, whose line of your code is known.
 template <class IsWanted>
-std::optional<RecordedFailure> find_last_failure(const Trace& trace, bool has_line, const IsWanted& is_wanted) {
-  for (auto stream = trace.streams.rbegin(); stream != trace.streams.rend(); ++stream)
+std::optional<RecordedFailure> find_last_failure(const Trace& trace, bool has_line, const IsWanted& is_wanted,
+                                                 std::optional<std::int64_t> pid = {}) {
+  for (auto stream = trace.streams.rbegin(); stream != trace.streams.rend(); ++stream) {
+    if (pid && stream->definitions().job_fact("process") != std::to_string(*pid)) continue;
     for (std::size_t i = stream->failures().size(); i-- > 0;) {
       const FailureEvent& failure = stream->failures()[i];
       if (!is_wanted(failure)) continue;
       RecordedFailure found{stream->definitions().heap(failure.heap).name, row_from_failure(*stream, failure, nullptr)};
       if (!has_line || !found.row.own_line.empty()) return found;
     }
+  }
   return std::nullopt;
 }
 
@@ -76,10 +79,10 @@ std::string find_line_of(std::uint64_t refused_bytes, const Trace& trace) {
 }
 
 // "GPU_0_bfc had no room for 4.00 GiB, requested by step train.py:12": the last time that a framework gave up; empty:
-// never.
-std::string text_from_last_out_of_memory(const Trace& trace) {
-  const auto found =
-      find_last_failure(trace, false, [](const FailureEvent& one) { return one.is_out_of_memory && !one.is_refusal; });
+// never. Of one process, if `pid` is given.
+std::string text_from_last_out_of_memory(const Trace& trace, std::optional<std::int64_t> pid = {}) {
+  const auto found = find_last_failure(
+      trace, false, [](const FailureEvent& one) { return one.is_out_of_memory && !one.is_refusal; }, pid);
   if (!found) return {};
   return fmt::format("{} had no room for {}{}", printable(found->heap), text_from_bytes(found->row.requested_bytes),
                      found->row.own_line.empty() ? "" : ", requested by " + found->row.own_line);
@@ -131,6 +134,17 @@ DryRunFailure failure_from(const MemoryEvidence& evidence, std::int64_t pid) {
   return failure;
 }
 
+// An array that JAX had no room for, in a process to which it never raised that. Programs run after the call that
+// starts them, and their errors are raised where a value is read.
+std::optional<DryRunFailure> find_unread(const DryRun& run, const std::vector<ProcessReport>& reports) {
+  for (const ProcessReport& report : reports) {
+    if (run.trace == nullptr || report.jax_errors != 0U) continue;
+    if (std::string text = text_from_last_out_of_memory(*run.trace, report.pid); !text.empty())
+      return DryRunFailure{"refused", std::move(text), true, {}, {}, 0, report.pid};
+  }
+  return std::nullopt;
+}
+
 void judge(DryRun& run, const DryRunFindings& found, const MemoryEvidence& evidence) {
   const std::vector<ProcessReport>& reports = found.reports;
   run.failure = choose_failure(found);
@@ -140,6 +154,10 @@ void judge(DryRun& run, const DryRunFindings& found, const MemoryEvidence& evide
   const bool is_interrupted = found.is_interrupted || (run.failure && run.failure->type == "KeyboardInterrupt");
   if (!run.failure && run.exit_code != 0 && !is_interrupted && evidence.is_any())
     run.failure = failure_from(evidence, found.pid);
+  if (!run.failure && !is_interrupted) {
+    run.failure = find_unread(run, reports);
+    run.is_unread = run.failure.has_value();
+  }
   if (run.failure && run.failure->is_out_of_memory) {
     run.outcome = DryRunOutcome::out_of_memory;
     return;
@@ -213,23 +231,28 @@ void raise(std::optional<std::uint64_t>& peak, std::uint64_t recorded) {
   if (recorded != 0) peak = std::max(peak.value_or(0), recorded);
 }
 
-void take_peaks(const Stream& stream, FrameworkUse& use) {
+void take_use(const Stream& stream, FrameworkUse& use) {
+  const std::string_view preallocates = stream.definitions().job_fact("variable.XLA_PYTHON_CLIENT_PREALLOCATE");
+  use.grows_on_demand = preallocates == "false" || preallocates == "False" || preallocates == "0";
+  // The pool is the driver's, which keeps up to the limit.
+  const bool is_async = stream.definitions().job_fact("variable.XLA_PYTHON_CLIENT_ALLOCATOR") == "cuda_async";
   for (const HeapInfo& heap : stream.definitions().heaps()) {
     if (!heap.has(wire::heap_flag::is_inside_of_driver) || heap.memory_kind != "device" || heap.device != use.ordinal)
       continue;
     const HeapPeak peak = stream.peak(heap.id);
     if (!peak.is_inexact) raise(use.peak_in_use_bytes, peak.in_use_bytes);
-    raise(use.peak_pool_bytes, pool_peak_of(stream, heap.id));
+    if (!is_async) raise(use.peak_pool_bytes, pool_peak_of(stream, heap.id));
   }
 }
 
-// Raises the peaks of the frameworks' pools to those that were recorded: a program may have reset its framework's
-// statistics. Peaks that lost events make inexact are left out.
-void take_recorded_peaks(const Trace& trace, std::span<DeviceNeed> needs) {
+// Takes from the recording what the frameworks do not say of themselves, and raises the peaks of their pools to those
+// that were recorded: a program may have reset its framework's statistics. Peaks that lost events make inexact are left
+// out.
+void take_recorded_use(const Trace& trace, std::span<DeviceNeed> needs) {
   for (DeviceNeed& need : needs)
     for (FrameworkUse& use : need.frameworks)
       for (const Stream& stream : trace.streams)
-        if (stream.definitions().job_fact("process") == std::to_string(use.pid)) take_peaks(stream, use);
+        if (stream.definitions().job_fact("process") == std::to_string(use.pid)) take_use(stream, use);
 }
 
 }  // namespace
@@ -295,7 +318,7 @@ DryRun judge_dry_run(const DryRunFindings& found) {
                              }).has_value();
     evidence.recorded = text_from_last_out_of_memory(*trace);
     run.holders = find_holders(*found.at_peak);
-    take_recorded_peaks(*trace, run.needs);
+    take_recorded_use(*trace, run.needs);
   }
   prove(run, found.accounts, found.reports, trace);
   judge(run, found, evidence);

@@ -135,6 +135,7 @@ struct FrameworkUse {
   std::optional<std::uint64_t> peak_in_use_bytes, peak_pool_bytes;
   std::optional<std::uint64_t> limit_bytes;       // Limits what is in use: XLA's pool.
   std::optional<std::uint64_t> pool_limit_bytes;  // Limits the pool: PyTorch's memory fraction.
+  bool grows_on_demand = false;                   // XLA_PYTHON_CLIENT_PREALLOCATE=false.
 };
 
 // One device, in bytes.
@@ -180,6 +181,7 @@ struct DryRun {
   // Lack of memory that the job went on from: "PyTorch refused 2 requests". Empty if there is none.
   std::string survived;
   std::string refused_last;           // What the driver refused, with no retry until the job failed with another error.
+  bool is_unread = false;             // JAX had no room for an array that the job never read, so it raised nothing.
   std::vector<DryRunHolder> holders;  // Largest first. Empty if unknown.
   DryRunProof proof;
   int exit_code = 0;
@@ -202,6 +204,8 @@ struct ProcessReport {
   std::optional<DryRunFailure> failure;
   bool is_of_thread = false;          // The failure ended a thread, and the process went on.
   bool has_ended_with_error = false;  // For processes of Python's multiprocessing, whose failure is not known.
+  // How often JAX raised lack of memory. Nothing: unknown, or there was no JAX.
+  std::optional<std::uint64_t> jax_errors;
   std::vector<FrameworkFigures> figures;
   TrainingReport training;
   std::vector<AssumedSize> assumed;

@@ -80,7 +80,9 @@ std::string text_from_use(const FrameworkUse& one) {
 std::string text_from_only_use(const FrameworkUse& one, const DeviceNeed& need) {
   std::string text = "in use at most " + text_from_part_of(*one.peak_in_use_bytes, need.total_bytes) + " (";
   if (one.peak_pool_bytes) {
-    const bool is_in_advance = one.limit_bytes && *one.peak_pool_bytes >= *one.limit_bytes;
+    constexpr std::uint64_t rounding = 256;  // XLA rounds what it takes, and not its limit.
+    const bool is_in_advance =
+        !one.grows_on_demand && one.limit_bytes && *one.peak_pool_bytes + rounding > *one.limit_bytes;
     text += fmt::format("{}'s pool {}{}{}, ", title_of(one.framework), is_in_advance ? "took " : "",
                         text_from_bytes(*one.peak_pool_bytes), is_in_advance ? " in advance" : "");
   }
@@ -103,6 +105,8 @@ std::string text_from_need(const DryRun& run, const DeviceNeed& need) {
 }
 
 std::string text_from_survived(const DryRun& run) {
+  if (run.is_unread)
+    return "The job ended without an error because it never read the result: JAX raises one where a value is read.\n";
   const std::string& what = run.survived.empty() ? run.refused_last : run.survived;
   if (what.empty()) return {};
   return fmt::format("{}, and {}.\n", capitalised(what),

@@ -13,7 +13,7 @@ std::string Error::text() const {
   else if (offset)
     text += fmt::format("byte {}{}: ", fmt::group_digits(*offset), inflated ? " (after inflating)" : "");
   text += what;
-  if (!text.empty() && text.back() != '.') text += '.';
+  if (!text.empty() && text.back() != '.' && text.back() != '?') text += '.';
   if (!remedy.empty()) text += " " + remedy;
   return text;
 }

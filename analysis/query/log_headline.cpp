@@ -62,10 +62,16 @@ std::string headline_of_log(const Trace& trace) {
                        : fmt::format("Out of memory {} times in {}.", text_from_count(failures), log);
 }
 
+std::string text_from_recorded(const Trace& trace) {
+  for (const ImportStatistic& one : trace.import.rows())
+    if (one.name == recorded_note) return text_from_recording(trace, one.example);
+  return {};
+}
+
 std::vector<NoteOfLog> notes_of_log(const Trace& trace) {
   std::vector<NoteOfLog> notes;
   for (const ImportStatistic& one : trace.import.rows())
-    if (one.name == "recorded")
+    if (one.name == recorded_note)
       notes.push_back({recorded_note, "", text_from_recording(trace, one.example)});
     else if (one.name == "got_over")
       notes.push_back({"got_over", "Not a failure: ", one.example});

@@ -28,12 +28,12 @@ extern "C" void* __dso_handle;
 namespace hbmscope::inject {
 namespace {
 
-// How long to wait at a full ring while nobody reads from it: longer than the observer holds rows back
-// (collector/serve/process_drain.h), and longer than a busy machine delays it.
+// How long a thread waits at a full ring, of each second: longer than the observer holds rows back
+// (collector/serve/process_drain.h).
 constexpr timespec wait_step{0, 100'000};
-constexpr unsigned wait_steps_max = 6'000;
+constexpr std::uint64_t second_ns = 1'000'000'000, waiting_ns_a_second = second_ns / 4;
 constexpr unsigned lent_wait_steps_max = 1'000;           // A tenth of a second.
-constexpr std::uint64_t no_waiting_ns = 1'000'000'000;    // After one that was in vain.
+constexpr std::uint64_t no_waiting_ns = second_ns;        // After one that was in vain.
 constexpr std::uint64_t looked_for_after_bytes = 65'536;  // Of rows, a thousand events: whether the observer lives.
 
 // Commands of membarrier(2).
@@ -341,7 +341,8 @@ void Rings::look_for_observer() {
   errno = errno_of_job;
 }
 
-std::uint8_t* Rings::begin_event(wire::RingHeader& mine, std::uint64_t bytes, bool may_wait) {
+std::uint8_t* Rings::begin_event(ThreadSlot& slot, std::uint64_t bytes, bool may_wait) {
+  wire::RingHeader& mine = *slot.ring;
   if (mine.head / looked_for_after_bytes != (mine.head + bytes) / looked_for_after_bytes) look_for_observer();
   if (__builtin_expect(mine.lost != mine.reported_lost, 0)) {
     wire::LossRecord loss;
@@ -354,27 +355,33 @@ std::uint8_t* Rings::begin_event(wire::RingHeader& mine, std::uint64_t bytes, bo
   }
   if (std::uint8_t* row = find_room(mine, bytes)) return row;
   if (may_wait)
-    if (std::uint8_t* row = wait_for_room(mine, bytes)) return row;
+    if (std::uint8_t* row = wait_for_room(slot, bytes)) return row;
   if (mine.lost == mine.reported_lost) mine.lost_since = read_ticks(ticks_are_ns_);
   std::atomic_ref(mine.lost).store(mine.lost + 1, std::memory_order_release);
   return nullptr;
 }
 
-// Waits while rows are taken out. After a failed wait, waits again only once one was; never if the observer has died.
-std::uint8_t* Rings::wait_for_room(wire::RingHeader& mine, std::uint64_t bytes) {
+// Waits while rows are taken out, up to a part of each second. After a wait in which none was, waits again only once
+// one was; never if the observer has died.
+std::uint8_t* Rings::wait_for_room(ThreadSlot& slot, std::uint64_t bytes) {
+  wire::RingHeader& mine = *slot.ring;
   if (mine.gave_up_at == mine.tail_seen + 1) return nullptr;
+  const std::uint64_t tail = mine.tail_seen, begun = read_ticks(true);
+  if (begun - slot.waiting_second >= second_ns) {
+    slot.waiting_second = begun;
+    slot.waited_ns = 0;
+  }
   const int errno_of_job = errno;
-  std::uint64_t tail = mine.tail_seen;
+  const std::uint64_t waited_before = slot.waited_ns;
   std::uint8_t* row = nullptr;
-  for (unsigned steps = 0; row == nullptr && steps < wait_steps_max; ++steps) {
+  while (row == nullptr && slot.waited_ns < waiting_ns_a_second) {
     look_for_observer();
     if (!is_open()) break;
     sleep_a_step();
     row = find_room(mine, bytes);
-    if (mine.tail_seen != tail) steps = 0;
-    tail = mine.tail_seen;
+    slot.waited_ns = waited_before + (read_ticks(true) - begun);
   }
-  if (row == nullptr) mine.gave_up_at = mine.tail_seen + 1;
+  if (row == nullptr && slot.waited_ns != waited_before && mine.tail_seen == tail) mine.gave_up_at = tail + 1;
   errno = errno_of_job;
   return row;
 }

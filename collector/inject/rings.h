@@ -37,6 +37,8 @@ struct alignas(128) ThreadSlot {
   std::uint32_t is_busy = 0;  // The thread is writing, or is checking whether it may.
   std::uint32_t stack = 0;    // The current freeing call's.
   std::uint32_t tag = 0;      // For blocks that the thread allocates from a pool.
+  // Waiting at the full ring: since this time, for a second, so long.
+  std::uint64_t waiting_second = 0, waited_ns = 0;
 };
 
 // All data that a thread stores for us: the address of its slot, and in the lowest bits, which are zero in an address,
@@ -186,7 +188,7 @@ class Rings {
     if (is_lent && (mine = borrow_slot(may_wait)) == nullptr) return note_no_ring();
     std::uint8_t* row = nullptr;
     if (enter(*mine)) {
-      row = begin_event(*mine->ring, row_bytes(sizeof(Record)), may_wait);
+      row = begin_event(*mine, row_bytes(sizeof(Record)), may_wait);
       if (row != nullptr) publish(*mine->ring, put_row(row, ticks == 0 ? read_ticks(ticks_are_ns_) : ticks, record));
       leave(*mine);
     }
@@ -205,9 +207,9 @@ class Rings {
   void end_freeing_in(ThreadSlot& slot);
   bool note_no_ring();
   void look_for_observer();
-  std::uint8_t* begin_event(wire::RingHeader& mine, std::uint64_t bytes, bool may_wait);
+  std::uint8_t* begin_event(ThreadSlot& slot, std::uint64_t bytes, bool may_wait);
   std::uint8_t* find_room(wire::RingHeader& mine, std::uint64_t bytes);
-  std::uint8_t* wait_for_room(wire::RingHeader& mine, std::uint64_t bytes);
+  std::uint8_t* wait_for_room(ThreadSlot& slot, std::uint64_t bytes);
   void publish(wire::RingHeader& mine, std::uint64_t bytes) {  // The observer may read what was written.
     std::atomic_ref(mine.head).store(mine.head + bytes, std::memory_order_release);
   }

@@ -21,7 +21,6 @@
 namespace hbmscope::serve {
 namespace {
 
-constexpr std::uint64_t busy_events = 10'000;  // A ring holds thirteen times as many events.
 constexpr std::uint64_t last_keyframe_bytes_max = 64U << 20;
 constexpr std::size_t processes_max = wire::streams_max;
 
@@ -121,9 +120,8 @@ bool Observer::serve(int wait_ms) {
     }
     // Checked first, so that everything a process wrote before it ended is drained.
     const bool is_over = has_ended(job);
-    const std::uint64_t before = job.drain->events();
     drain(job, is_over);
-    is_busy = is_busy || job.drain->events() - before > busy_events;
+    is_busy = is_busy || job.drain->is_filling();
     if (is_over) {
       job.is_over = true;
       forget_process(job);

@@ -88,6 +88,7 @@ void ProcessDrain::drain(bool is_last) {
   const std::uint64_t held_longest = clock_.ticks_from_ns(now.ns - hold_max_ns);
   used_rings_ = memory_->used_rings();
   freeing_since_ = 0;
+  is_filling_ = false;
   for (const std::uint32_t i : used_rings_) {
     // Read before the heads: a call that has ended by now has published its row before the head.
     const std::uint64_t freeing_since = memory_->freeing_since(i);
@@ -96,6 +97,7 @@ void ProcessDrain::drain(bool is_last) {
     else if (freeing_since != 0)
       freeing_since_ = freeing_since_ == 0 ? freeing_since : std::min(freeing_since_, freeing_since);
     rings_[i].head = memory_->head(i);
+    is_filling_ = is_filling_ || rings_[i].head - rings_[i].tail >= memory_->ring_bytes() / 8;
     busy += rings_[i].head != 0 || freeing_since != 0 ? 1 : 0;
   }
   // Read after the heads: everything that the rows refer to is defined by now.

@@ -48,6 +48,8 @@ class ProcessDrain {
   // Drains what is available, but at once no more than takes some tenths of a second. With `is_last` it drains
   // everything, also the youngest events, and closes the current block.
   void drain(bool is_last);
+  // In the last round a ring was full by an eighth or more: the next one shouldn't wait.
+  bool is_filling() const { return is_filling_; }
   // Everything that a viewer needs to start with the next block; closes the current block.
   std::vector<wire::SharedBlock> make_keyframe() { return writer_.make_keyframe(); }
   // After the last drain(): writes the names found since. True: no more will come.
@@ -148,7 +150,7 @@ class ProcessDrain {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> pool_figures_;
   std::map<std::string, std::uint32_t, std::less<>> devices_;  // The ordinals of this process, by UUID.
   std::optional<std::string> driver_calls_;
-  bool is_broken_ = false, has_clock_ = false, may_hold_memory_ = false, is_left_alone_ = false;
+  bool is_broken_ = false, is_filling_ = false, has_clock_ = false, may_hold_memory_ = false, is_left_alone_ = false;
 };
 
 }  // namespace hbmscope::serve

@@ -47,6 +47,7 @@ class RingMemory {
   static std::unique_ptr<RingMemory> of_nothing();
 
   std::uint32_t rings() const { return rings_; }
+  std::uint64_t ring_bytes() const { return ring_bytes_; }
   bool ticks_are_ns() const { return ticks_are_ns_; }
   // The rings that may have been written to.
   std::vector<std::uint32_t> used_rings() const;

@@ -15,8 +15,8 @@
 // requests listings by raising
 // `listing_round`, and the next call about each heap writes one.
 //
-// Driver calls (rows with `driver_block`, `block_at` and the like, and those of the physical layer) wait for room as
-// long as the observer takes rows out. A call that frees memory is stamped when it begins and written when it has
+// Driver calls (rows with `driver_block`, `block_at` and the like, and those of the physical layer) wait for room, a
+// thread for a quarter of each second at most. A call that frees memory is stamped when it begins and written when it has
 // succeeded. Meanwhile the ring's `freeing_since` holds that stamp, and the observer holds back later events. A thread
 // without its own ring borrows one of the last rings, for one event or for one such call. Only if all of them are in
 // use is the event lost, and counted.

@@ -38,5 +38,22 @@ def computes():
     (x @ x).block_until_ready()
 
 
+@jax.jit
+def outer(x):
+    return jnp.sin(x)[:, None] * jnp.cos(x)[None, :]
+
+
+def never_reads():
+    y = outer(jnp.ones(200_000))  # 149 GiB. Since JAX 0.10 nothing is raised here.
+    print(y.shape)
+
+
+def goes_on():
+    try:
+        outer(jnp.ones(200_000)).block_until_ready()
+    except jax.errors.JaxRuntimeError:
+        outer(jnp.ones(1_000)).block_until_ready()
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]]()

@@ -54,6 +54,16 @@ def check_values(hbmscope, python, framework):
         assert known == zeros, (program, known, zeros)
 
 
+def check_lack_of_memory(hbmscope, python):
+    """JAX raises it where a value is read: a program that reads none ends well, and yet doesn't fit."""
+    with tempfile.TemporaryDirectory() as folder:
+        for program, outcome in (("never_reads", "out of memory"), ("goes_on", "fits")):
+            command = [hbmscope, "run", "--json", "--no-flight", "--no-window", "--emulate", "h100", "--record", f"{folder}/{program}.hbm", "--", python, HERE / "verdict_jax.py", program]
+            verdict = json.loads(subprocess.run(command, capture_output=True, text=True).stdout)
+            print(program, verdict["summary"], verdict["survived"], flush=True)
+            assert verdict["outcome"] == outcome and bool(verdict["survived"]) == (outcome == "fits"), verdict
+
+
 def line_of(source, sign):
     [number] = [number for number, line in enumerate(source.splitlines(), 1) if sign in line]
     return number
@@ -85,6 +95,8 @@ def main():
                     assert 0 < read["assumed_least"] <= read["assumed_most"] < read["at_worst"] == (512 if framework == "torch" else 256), read
             assert program != "resets" or (use["peak_in_use_bytes"], use["peak_pool_bytes"]) == (GIB, GIB), use
     check_values(hbmscope, python, framework)
+    if framework == "jax":
+        check_lack_of_memory(hbmscope, python)
 
 
 if __name__ == "__main__":

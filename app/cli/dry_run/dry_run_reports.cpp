@@ -72,6 +72,7 @@ std::vector<ProcessReport> read_reports(const std::string& folder) {
     ProcessReport report;
     report.pid = static_cast<std::int64_t>(bytes_at(node, "pid").value_or(0));
     report.has_ended_with_error = flag_at(node, "has_ended_with_error");
+    report.jax_errors = bytes_at(node, "jax_errors");
     if (const auto failure = node.find("failure"); failure != node.end() && failure->is_object()) {
       report.failure = failure_from(*failure, report.pid);
       report.is_of_thread = flag_at(*failure, "is_of_thread");

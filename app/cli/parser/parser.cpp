@@ -115,24 +115,32 @@ int run_from_afar(std::vector<std::string> words) {
 }
 #endif
 
-// "hbmscope: report: FILE is required. hbmscope report --help lists its arguments."
-std::string text_from_usage_error(const CLI::App* app, const CLI::Error& error) {
+// "report: FILE is required. hbmscope report --help lists its arguments."
+Error usage_error(const CLI::App& app, const CLI::Error& error) {
   std::string command = "hbmscope", part, what = error.what();
-  const CLI::App* parsed = app;
+  const CLI::App* parsed = &app;
   for (auto inner = parsed->get_subcommands(); !inner.empty(); inner = parsed->get_subcommands()) {
     parsed = inner.front();
     part += (part.empty() ? "" : " ") + parsed->get_name();
   }
   if (!part.empty()) command += " " + part;
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
-    const std::vector<std::string> extra = app->remaining(true);
+    const std::vector<std::string> extra = app.remaining(true);
     const auto option = std::find_if(extra.begin(), extra.end(),
                                      [](const std::string& word) { return word.starts_with('-') && word != "--"; });
     if (option != extra.end())
       what = fmt::format("there is no option {}.{}", *option, text_from_nearest(*option, *parsed));
   }
-  if (!what.ends_with('.') && !what.ends_with('?')) what += ".";
-  return fmt::format("hbmscope: {}{} {} --help lists its arguments.\n", part.empty() ? "" : part + ": ", what, command);
+  return refusal((part.empty() ? "" : part + ": ") + what, command + " --help lists its arguments.");
+}
+
+// Help and the version are errors of CLI11, too.
+int exit_after(const CLI::App& app, const CLI::Error& error, const std::vector<std::string>& words) {
+  if (error.get_exit_code() == 0) return app.exit(error);
+  fail(usage_error(app, error));
+  const auto end = std::find(words.begin(), words.end(), "--");
+  if (std::find(words.begin(), end, "--json") != end) print_to_stdout(json_from_error(*last_error()));
+  return exit_usage;
 }
 
 bool can_show(const OpenWindow& open_window) {
@@ -231,7 +239,6 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
       "Print the version, its commit and what this installation can do, and exit");
   app.require_subcommand(0, 1);
   app.footer(footer);
-  app.failure_message(text_from_usage_error);
   app.formatter(make_help_formatter());
   CommandList commands(app, open_window);
   add_commands(commands, app);
@@ -248,6 +255,7 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
     i += samples.size() - 1;
   }
 #endif
+  const std::vector<std::string> given = words;
   std::reverse(words.begin(), words.end());
   try {
     app.parse(words);
@@ -263,9 +271,9 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
       return exit_usage;
     }
 #endif
-    return app.exit(error) == 0 ? exit_ok : exit_usage;
+    return exit_after(app, error, given);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? exit_ok : exit_usage;
+    return exit_after(app, error, given);
   }
   try {
     return commands.run();

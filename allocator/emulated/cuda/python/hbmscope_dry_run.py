@@ -17,6 +17,7 @@ import hbmscope_imports
 _folder = os.environ["HBMSCOPE_DEVICE_REPORT"]
 _thread_failure = None
 _optimizer_steps = None  # Of PyTorch; None: not counted.
+_jax_errors = None  # How often JAX's lack of memory reached the program as an exception; None: not counted.
 
 # torch_xla shows the text of a TPU's error without its code.
 _SIGNS_OF_TPU = ("Ran out of memory in memory space", "Error allocating device buffer", "Error loading program")
@@ -159,6 +160,23 @@ def _count_steps(module):
         pass
 
 
+def _count_errors(jax):
+    """JAX computes after it has returned, and raises what failed where a value is read: perhaps nowhere."""
+    global _jax_errors
+
+    def begin(self, *words):
+        global _jax_errors
+        Exception.__init__(self, *words)
+        if any("RESOURCE_EXHAUSTED" in str(word) for word in words):
+            _jax_errors += 1
+
+    try:
+        jax.errors.JaxRuntimeError.__init__ = begin
+        _jax_errors = 0
+    except Exception:
+        pass
+
+
 def _training():
     module = sys.modules.get("torch.optim.optimizer")
     if module is None:
@@ -207,7 +225,7 @@ def _visible_devices():
 
 
 def _write():
-    report = {"pid": os.getpid(), "failure": None, "frameworks": [], "problems": []}
+    report = {"pid": os.getpid(), "failure": None, "jax_errors": _jax_errors, "frameworks": [], "problems": []}
     try:
         report["failure"] = _find_failure()
         report["has_ended_with_error"] = _has_ended_with_error()
@@ -255,7 +273,7 @@ def _finish():
         _write()
 
 
-hbmscope_imports.change({"torch.optim.optimizer": _count_steps})
+hbmscope_imports.change({"torch.optim.optimizer": _count_steps, "jax": _count_errors})
 _previous_hook = threading.excepthook
 threading.excepthook = _note_thread_failure
 # Before the functions of atexit, as JAX's one takes its devices down.
