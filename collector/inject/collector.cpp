@@ -98,9 +98,9 @@ void say_if_memory_is_scarce() {
   say(Line()
           .add("the job's control group has only ")
           .add_number(left / mib)
-          .add(" MiB of memory left, so hbmscope uses at most ")
+          .add(" MiB of memory left, of which hbmscope's buffers in the job take at most ")
           .add_number(rings.bytes_max() / mib)
-          .add(" MiB of it. Events that do not fit in a burst are counted as lost"));
+          .add(" MiB. Events that do not fit in a burst are counted as lost"));
 }
 
 // What the job has set too late, if it ends by exit().

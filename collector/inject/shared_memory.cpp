@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kib = 1024, mib = 1024 * kib;
 constexpr std::uint64_t ring_bytes_for_bursts = 256 * kib, ring_bytes_min = 32 * kib, definitions_bytes_min = 2 * mib;
-constexpr std::uint32_t smallest_share = 32;
+constexpr std::uint32_t own_rings_min = 32, smallest_share = 32;
 
 }  // namespace
 
@@ -27,6 +27,9 @@ SharedSizes affordable_sizes(std::uint64_t group_bytes_left) {
     } else if (sizes.definitions_bytes > definitions_bytes_min) {
       sizes.definitions_bytes /= 2;
       sizes.listing_bytes /= 2;
+    } else if (sizes.own_rings > own_rings_min) {
+      sizes.own_rings /= 2;
+      sizes.lent_rings /= 2;
     } else if (sizes.ring_bytes > ring_bytes_min) {
       sizes.ring_bytes /= 2;
     } else {
@@ -47,7 +50,7 @@ const char* create_shared_memory(SharedMemory& memory) {
   for (std::uint32_t share = 1; at == MAP_FAILED && share <= smallest_share; share *= 2) {
     SharedSizes& sizes = memory.sizes = affordable;
     sizes.own_rings /= share;
-    sizes.lent_rings /= share;
+    sizes.lent_rings = sizes.lent_rings > share ? sizes.lent_rings / share : 1;
     sizes.definitions_bytes /= share;
     sizes.listing_bytes /= share;
     if (sizes.bytes() <= bytes_max && ftruncate(memory.descriptor, static_cast<off_t>(sizes.bytes())) == 0)

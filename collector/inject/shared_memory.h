@@ -22,8 +22,9 @@ struct SharedSizes {
 };
 
 // Shared memory is charged to the job's control group as it is written. So all of it is at most a sixteenth of what the
-// group has left, but for a minimum of some 20 MiB: first the rings get smaller, because only bursts need their size,
-// then the room for rare records.
+// group has left, but for a minimum of some 12 MiB: first the rings get smaller, because only bursts need their size,
+// then the room for rare records, then there are fewer rings, as few threads call the driver, and then they get smaller
+// still.
 SharedSizes affordable_sizes(std::uint64_t group_bytes_left);
 
 struct SharedMemory {

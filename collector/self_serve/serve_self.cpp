@@ -97,7 +97,7 @@ class Server {
 
   void run(std::uint64_t bytes_max) {
     while (!is_to_end() && !is_let_go_ && recorder_.end_place() < bytes_max) {
-      is_busy_ = observer_.serve(is_busy_ ? 0 : round_ms);
+      observer_.serve(round_ms);
       port_.serve(status(link::status_flag::is_attached));
       for (const link::RequestKind request : port_.take_requests()) {
         if (request == link::RequestKind::stop_recording) recorder_.stop();
@@ -131,7 +131,7 @@ class Server {
   serve::Recorder recorder_;
   serve::Observer observer_;
   serve::ViewerPort port_;
-  bool is_busy_ = false, is_let_go_ = false;
+  bool is_let_go_ = false;
 };
 
 void serve_until_the_end() {

@@ -107,11 +107,13 @@ std::optional<std::string> Observer::open_in(const std::string& folder, std::uin
   return std::nullopt;
 }
 
-bool Observer::serve(int wait_ms) {
+void Observer::serve(int wait_ms) {
+  constexpr std::int64_t ms = 1'000'000;
   pollfd waited{listening_, POLLIN, 0};
-  poll(&waited, 1, wait_ms);
+  const timespec wait{0, std::min(next_round_ns_, std::min(wait_ms, 999) * ms)};
+  ppoll(&waited, 1, &wait, nullptr);
   accept_some();
-  bool is_busy = false;
+  next_round_ns_ = 999 * ms;
   for (Job& job : jobs_) {
     if (!job.drain) continue;
     if (job.is_over) {
@@ -121,14 +123,13 @@ bool Observer::serve(int wait_ms) {
     // Checked first, so that everything a process wrote before it ended is drained.
     const bool is_over = has_ended(job);
     drain(job, is_over);
-    is_busy = is_busy || job.drain->is_filling();
+    next_round_ns_ = std::min(next_round_ns_, job.drain->next_round_ns());
     if (is_over) {
       job.is_over = true;
       forget_process(job);
       if (job.drain->finish_names()) end_job(job);
     }
   }
-  return is_busy;
 }
 
 void Observer::drain(Job& job, bool is_last) {

@@ -35,9 +35,8 @@ class Observer {
   static constexpr const char* variable = wire::observer_variable;
   const std::string& socket_path() const { return path_; }
 
-  // Waits until a process connects or the time is over, then drains once. True: so much has arrived that the next round
-  // should not wait.
-  bool serve(int wait_ms);
+  // Waits until a process connects, a ring fills, or the time is over (999 ms at most), then drains once.
+  void serve(int wait_ms);
   // Observes a process without loading anything into it: records only what note_devices() reports about it, until it
   // ends or detach() is called. Returns no value on success, otherwise the reason.
   std::optional<std::string> watch_totals_of(std::int64_t pid);
@@ -124,6 +123,7 @@ class Observer {
   int listening_ = -1;
   std::vector<Silent> silent_;
   std::vector<Job> jobs_;
+  std::int64_t next_round_ns_ = 0;  // When a ring may be a quarter full.
   std::vector<std::string> refused_;
   std::vector<Failure> failures_;
   std::uint64_t last_keyframe_bytes_ = 0;  // Total of all ended processes.

@@ -80,6 +80,15 @@ void ProcessDrain::report_clock(const TickClock::Reading& now) {
   has_clock_ = true;
 }
 
+// Slows down step by step: after a pause a job goes on as before it.
+void ProcessDrain::plan_next_round(std::uint64_t most_bytes, std::int64_t round_ns) {
+  constexpr std::int64_t slowest_ns = 1'000'000'000;
+  const double quarters = static_cast<double>(most_bytes) / (static_cast<double>(memory_->ring_bytes()) / 4);
+  const double wanted_ns = static_cast<double>(std::max<std::int64_t>(round_ns, 1)) / std::max(quarters, 1e-9);
+  next_round_ns_ = std::min(
+      {static_cast<std::int64_t>(std::min(wanted_ns, double{slowest_ns})), 2 * next_round_ns_ + 1'000, slowest_ns});
+}
+
 void ProcessDrain::drain(bool is_last) {
   const TickClock::Reading now = clock_.read();
   clock_.note(now);
@@ -88,7 +97,7 @@ void ProcessDrain::drain(bool is_last) {
   const std::uint64_t held_longest = clock_.ticks_from_ns(now.ns - hold_max_ns);
   used_rings_ = memory_->used_rings();
   freeing_since_ = 0;
-  is_filling_ = false;
+  std::uint64_t most_bytes = 0;  // In one ring.
   for (const std::uint32_t i : used_rings_) {
     // Read before the heads: a call that has ended by now has published its row before the head.
     const std::uint64_t freeing_since = memory_->freeing_since(i);
@@ -97,7 +106,7 @@ void ProcessDrain::drain(bool is_last) {
     else if (freeing_since != 0)
       freeing_since_ = freeing_since_ == 0 ? freeing_since : std::min(freeing_since_, freeing_since);
     rings_[i].head = memory_->head(i);
-    is_filling_ = is_filling_ || rings_[i].head - rings_[i].tail >= memory_->ring_bytes() / 8;
+    most_bytes = std::max(most_bytes, rings_[i].head - rings_[i].tail);
     busy += rings_[i].head != 0 || freeing_since != 0 ? 1 : 0;
   }
   // Read after the heads: everything that the rows refer to is defined by now.
@@ -108,6 +117,7 @@ void ProcessDrain::drain(bool is_last) {
   take_rows(until, is_last);
   note_losses(now.ns);
   report_clock(now);
+  plan_next_round(most_bytes, now.ns - last_drain_ns_);
   last_drain_ns_ = now.ns;
   for (Failure& failure : watch_.take(now.ns, is_last)) add_failure(failures_, std::move(failure));
   if (is_last)

@@ -48,8 +48,8 @@ class ProcessDrain {
   // Drains what is available, but at once no more than takes some tenths of a second. With `is_last` it drains
   // everything, also the youngest events, and closes the current block.
   void drain(bool is_last);
-  // In the last round a ring was full by an eighth or more: the next one shouldn't wait.
-  bool is_filling() const { return is_filling_; }
+  // When the next round is due: before any ring can be a quarter full, if the job goes on as in the last ones.
+  std::int64_t next_round_ns() const { return next_round_ns_; }
   // Everything that a viewer needs to start with the next block; closes the current block.
   std::vector<wire::SharedBlock> make_keyframe() { return writer_.make_keyframe(); }
   // After the last drain(): writes the names found since. True: no more will come.
@@ -74,6 +74,7 @@ class ProcessDrain {
   bool is_broken() const { return is_broken_; }
 
  private:
+  void plan_next_round(std::uint64_t most_bytes, std::int64_t round_ns);
   void mark(std::string_view name);  // A marker at the present time.
   struct Ring {
     std::uint64_t tail = 0, head = 0, reported_tail = 0;
@@ -138,6 +139,7 @@ class ProcessDrain {
   std::uint64_t lost_ = 0, lost_without_ring_ = 0;
   std::uint64_t figures_ = 0;  // The events of a process into which nothing is loaded.
   std::int64_t begun_ns_ = 0, last_drain_ns_ = 0, last_clock_ns_ = 0;
+  std::int64_t next_round_ns_ = 0;  // After the last one.
   struct ReportedFigure {
     std::uint64_t bytes = 0;
     std::int64_t time_ns = 0;
@@ -150,7 +152,7 @@ class ProcessDrain {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> pool_figures_;
   std::map<std::string, std::uint32_t, std::less<>> devices_;  // The ordinals of this process, by UUID.
   std::optional<std::string> driver_calls_;
-  bool is_broken_ = false, is_filling_ = false, has_clock_ = false, may_hold_memory_ = false, is_left_alone_ = false;
+  bool is_broken_ = false, has_clock_ = false, may_hold_memory_ = false, is_left_alone_ = false;
 };
 
 }  // namespace hbmscope::serve

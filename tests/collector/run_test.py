@@ -115,7 +115,7 @@ class Run(OwnFolderTest):
         done = subprocess.run(self.command(PROGRAM, "--threads", "100", "--events", "40000"), capture_output=True, text=True, timeout=120, env=self.environment,
                               preexec_fn=lambda: Path(group, "cgroup.procs").write_text(str(os.getpid())))
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(" MiB of memory left, so hbmscope uses at most ", done.stderr)
+        self.assertIn(" MiB of memory left, of which hbmscope's buffers in the job take at most ", done.stderr)
         found = report(self.recording)
         # After a loss the listing of what is live adds events.
         self.assertGreaterEqual(found["events"]["total"] + found["events"]["lost"], sum(heap["events"] for heap in json.loads(done.stdout)["heaps"]))

@@ -166,7 +166,7 @@ void Observation::sample_devices() {
 }
 
 void Observation::serve(std::uint32_t flags) {
-  is_busy_ = observer_.serve(is_busy_ ? 0 : round_ms);
+  observer_.serve(round_ms);
   if (recorder_.is_to_open() && observer_.totals().processes > 0) begin_recording();
   sample_devices();
   serve_viewers(flags);

@@ -81,7 +81,7 @@ class Observation {
   DeviceSampler devices_;
   std::uint64_t refusals_seen_ = 0;
   std::string recording_path_;
-  bool was_there_ = false, is_busy_ = false, detach_requested_ = false, watches_devices_ = false, has_all_come_ = false;
+  bool was_there_ = false, detach_requested_ = false, watches_devices_ = false, has_all_come_ = false;
   int requested_signal_ = 0;
   std::optional<std::int32_t> exit_code_;
 };
