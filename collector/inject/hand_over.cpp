@@ -64,8 +64,12 @@ const char* hand_over(int memory, const char* observer_path, int& observer, int*
   socklen_t peer_bytes = sizeof(peer);
   if (is_reported && getsockopt(socket_fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) == 0) observer = peer.pid;
   if (link == nullptr || !is_reported) {
+    const int wrong = errno;
     close(socket_fd);
-    return is_reported ? nullptr : "it does not answer";
+    if (is_reported) return nullptr;
+    if (wrong == EACCES || wrong == EPERM)
+      return "it may not use the socket of hbmscope, as another user or in a container. Start hbmscope as that user";
+    return wrong == ENOENT ? "the socket of hbmscope is gone" : "it does not answer";
   }
   const timeval patience{5, 0};
   setsockopt(socket_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));

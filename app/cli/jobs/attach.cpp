@@ -18,17 +18,18 @@
 
 #include "analysis/units/utf8.h"
 #include "app/cli/cli.h"
+#include "app/cli/dry_run/program_files.h"
+#include "app/cli/export/output_file.h"
 #include "app/cli/jobs/display.h"
+#include "app/cli/jobs/find_job.h"
+#include "app/cli/jobs/observation.h"
+#include "app/cli/jobs/totals.h"
+#include "app/cli/jobs/watched_processes.h"
+#include "app/cli/jobs/window_process.h"
+#include "app/cli/load.h"
 #include "app/cli/remote/far_job.h"
 #include "app/cli/remote/far_start.h"
-#include "app/cli/jobs/find_job.h"
-#include "app/cli/load.h"
-#include "app/cli/jobs/observation.h"
-#include "app/cli/export/output_file.h"
-#include "app/cli/dry_run/program_files.h"
 #include "app/cli/terminal.h"
-#include "app/cli/jobs/totals.h"
-#include "app/cli/jobs/window_process.h"
 #include "collector/attach/device_totals.h"
 #include "collector/attach/injector.h"
 #include "collector/attach/job_list.h"
@@ -152,10 +153,24 @@ class AttachedJob {
     flight.note(observation_.observer().take_failures(), was_recording);
     flight.finish_attached(!lives);
     observation_.print_summary();
+    say_what_was_not_seen();
     return exit_ok;
   }
 
  private:
+  // What the start promised is one thing, what came another.
+  void say_what_was_not_seen() {
+    if (options_.totals) return;
+    std::vector<pid_t> silent;
+    for (const serve::Observer::Process& process : observation_.observer().processes())
+      if (process.events == 0) silent.push_back(static_cast<pid_t>(process.pid));
+    if (silent.empty()) return;
+    say(
+        fmt::format("nothing was seen of {}: it allocated and freed nothing while hbmscope was attached, or its CUPTI "
+                    "reports no calls",
+                    text_from_processes(silent)));
+  }
+
   // The recording takes the place of what has this name: neither of another user's file, nor of a folder or /dev/null.
   static std::optional<int> check_recording(const std::string& recording) {
     namespace fs = std::filesystem;

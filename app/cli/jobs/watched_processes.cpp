@@ -86,12 +86,12 @@ void WatchedProcesses::look_at(pid_t process, Process& seen) const {
   seen.name = short_command_of(process);
   seen.driver.clear();
   seen.has_collector = false;
-  bool has_loader = false, has_glibc = false;
+  bool has_loader = false, has_musl = false;
   for (const attach::Mapping& mapping : mappings) {
     const std::string_view file = file_name_of(mapping.path);
     seen.has_collector = seen.has_collector || file.starts_with("libhbmscope_collector");
     has_loader = has_loader || file.starts_with("ld-");
-    has_glibc = has_glibc || file.starts_with("libc.so.6") || file.starts_with("libc-2.");
+    has_musl = has_musl || file.starts_with("ld-musl-") || file.starts_with("libc.musl-");
     if (seen.driver.empty() && is_driver(file)) seen.driver = file;
   }
   const std::string environment = serve::read_proc_file(proc_path(process, "environ"));
@@ -99,10 +99,12 @@ void WatchedProcesses::look_at(pid_t process, Process& seen) const {
   if (!seen.has_collector) {
     if (!has_loader)
       seen.obstacle = Obstacle::is_static;
-    else if (!has_glibc)
+    else if (has_musl)
       seen.obstacle = Obstacle::has_other_c_library;
     else if (environment.find("libhbmscope_collector") == std::string::npos)
       seen.obstacle = Obstacle::lacks_preload;
+  } else if (struct stat entry{}; stat(proc_path(process, "").c_str(), &entry) == 0 && entry.st_uid != geteuid()) {
+    seen.obstacle = Obstacle::is_other_user;
   } else if (attach::read_status(process).filters() > attach::read_status(getpid()).filters()) {
     seen.obstacle = Obstacle::is_in_sandbox;
   }
@@ -166,6 +168,8 @@ std::vector<std::string> WatchedProcesses::sentences_on_unseen(const std::vector
         case Obstacle::is_static: return "statically linked, so hbmscope's library can't be loaded";
         case Obstacle::has_other_c_library: return "its C library is not glibc";
         case Obstacle::lacks_preload: return "started without LD_PRELOAD, as env -i, sudo and some launchers do";
+        case Obstacle::is_other_user:
+          return "it changed to another user, who may not use hbmscope's socket; start hbmscope as that user";
         case Obstacle::is_in_sandbox: return "in a sandbox (seccomp), which could kill it for being observed";
         default: break;
       }
@@ -213,7 +217,10 @@ std::vector<pid_t> find_children(pid_t process) {
 
 std::string text_from_processes(const std::vector<pid_t>& processes) {
   Pids by_name;
-  for (const pid_t process : processes) by_name[short_command_of(process)].push_back(process);
+  for (const pid_t process : processes) {
+    const std::string name = short_command_of(process);
+    by_name[name.empty() ? "process" : name].push_back(process);  // Empty: it has ended.
+  }
   return joined(by_name);
 }
 

@@ -23,7 +23,14 @@ class WatchedProcesses {
   std::vector<std::string> sentences(const std::vector<pid_t>& reported) const;
 
  private:
-  enum class Obstacle : std::uint8_t { none, is_static, has_other_c_library, lacks_preload, is_in_sandbox };
+  enum class Obstacle : std::uint8_t {
+    none,
+    is_static,
+    has_other_c_library,
+    lacks_preload,
+    is_in_sandbox,
+    is_other_user
+  };
   struct Process {
     std::string name;
     std::string driver;   // "libcuda.so.1". Empty if it has loaded none so far.
