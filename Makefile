@@ -6,7 +6,7 @@ SAMPLE = samples/leak_step_200.pprof.gz
 TIMED = tests/house/timed.py
 BASELINE = samples/leak_step_010.pprof.gz
 
-.PHONY: help run build configure-tests build-tests test install server bundle test-real real-environments clean-real test-gpu test-slow bench others asan tsan fuzzers fuzz fuzz-window prove tidy format samples clean wheel wheel-files deb release web site test-web test-spark test-ray spark-java
+.PHONY: help run build configure-tests build-tests test install server bundle test-real real-environments clean-real test-gpu test-slow test-attack bench others asan tsan fuzzers fuzz fuzz-window prove tidy format samples clean wheel wheel-files deb release web site test-web test-spark test-ray spark-java
 
 help:
 	@echo "make run             install missing packages, build, open the window on the demo"
@@ -30,7 +30,7 @@ help:
 	@echo "make test-real       tests with real JAX and PyTorch, downloaded into build/real; make clean-real removes them"
 	@echo "make test-spark      stores on Spark have the answers of DuckDB; make test-ray fills a store with Ray"
 	@echo "make test-gpu        judge it on this machine's GPU, in ten minutes; PYTHON names a Python with jax and torch"
-	@echo "make test-slow       the slow tests"
+	@echo "make test-attack     jobs of every kind, with and without hbmscope, and 2,000 attachments; make test-slow: all slow tests"
 
 # A display is X11 or Wayland; elsewhere the answer is text and a picture. Live needs Linux; a Mac opens the sample.
 run: build
@@ -187,6 +187,8 @@ test-ray: build-tests build/ray_python
 CHECKS ?= all
 test-gpu: build bundle
 	@tests/gpu/run.sh $(CHECKS)
+test-attack: build-tests
+	@ctest --test-dir build/release -L '^attack$$' --no-tests=error --output-on-failure
 test-slow: build-tests
 	@ctest --test-dir build/release -L '^slow$$' --no-tests=error --output-on-failure
 

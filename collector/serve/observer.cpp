@@ -24,8 +24,9 @@ namespace {
 constexpr std::uint64_t last_keyframe_bytes_max = 64U << 20;
 constexpr std::size_t processes_max = wire::streams_max;
 
-// Returns the result of recvmsg(). The first descriptor that arrives becomes `memory`; any others are closed.
-ssize_t receive_hello(int connection, wire::Hello& hello, int& memory) {
+// Returns the result of recvmsg(). The first descriptor that arrives becomes `memory`; any others are closed. `is_cut`:
+// one that was sent did not arrive, as this process may open no more files.
+ssize_t receive_hello(int connection, wire::Hello& hello, int& memory, bool& is_cut) {
   iovec part{&hello, sizeof(hello)};
   alignas(cmsghdr) char control[CMSG_SPACE(4 * sizeof(int))] = {};
   msghdr message{};
@@ -46,6 +47,7 @@ ssize_t receive_hello(int connection, wire::Hello& hello, int& memory) {
         close(one);
     }
   }
+  is_cut = memory < 0 && (message.msg_flags & MSG_CTRUNC) != 0;
   return received;
 }
 
@@ -303,7 +305,8 @@ Observer::Heard Observer::take_in(int connection, const link::Peer& peer) {
   const std::int64_t pid = peer.pid;
   wire::Hello hello;
   int memory = -1;
-  const ssize_t received = receive_hello(connection, hello, memory);
+  bool is_cut = false;
+  const ssize_t received = receive_hello(connection, hello, memory, is_cut);
   if (received < 0 && (errno == EAGAIN || errno == EINTR)) return Heard::nothing_yet;
   const std::string who = "process " + std::to_string(pid) + ": ";
   const auto turn_away = [&](const std::string& why) {
@@ -314,7 +317,7 @@ Observer::Heard Observer::take_in(int connection, const link::Peer& peer) {
   const bool was_attached = says(wire::hello_when_attached);
   if (received != static_cast<ssize_t>(sizeof(hello)) || memory < 0 || (!was_attached && !says(wire::Hello{}.magic))) {
     if (memory >= 0) close(memory);
-    return turn_away("it is not a collector");
+    return turn_away(is_cut ? "hbmscope may open no more files (ulimit -n)" : "it is not a collector");
   }
   if (jobs_.size() == processes_max) {
     close(memory);

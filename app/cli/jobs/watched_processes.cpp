@@ -205,7 +205,7 @@ std::vector<std::string> WatchedProcesses::sentences(const std::vector<pid_t>& r
     sentences.push_back(fmt::format("not watched: {}, of another user", joined(of_others)));
   if (reported.empty() && sentences.empty() && !without_driver.empty())
     sentences.push_back(
-        fmt::format("{} never loaded a GPU driver (libcuda.so.1, libamdhip64.so). Is it running on the CPU? Ask "
+        fmt::format("{} was not seen to load a GPU driver (libcuda.so.1, libamdhip64.so). Is it running on the CPU? Ask "
                     "JAX with jax.devices(), PyTorch with torch.cuda.is_available()",
                     joined(without_driver)));
   return sentences;
