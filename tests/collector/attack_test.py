@@ -21,7 +21,7 @@ import unittest
 
 from own_folder import OwnFolderTest
 
-HBMSCOPE, FAKES, JOB = sys.argv[1:4]
+HBMSCOPE, FAKES, JOB = map(os.path.abspath, sys.argv[1:4])
 IS_ROOT = os.geteuid() == 0
 MIB = 1 << 20
 GROUPS = "/sys/fs/cgroup/memory"  # Of version 1.
