@@ -10,13 +10,15 @@
 #include "app/cli/cli.h"
 #include "app/cli/export/export_trace.h"
 #include "app/cli/export/export_viewer.h"
+#include "app/cli/export/output_file.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
-#include "app/cli/export/output_file.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
-int run_export(const ExportOptions& options) {
+int run_export(const ExportOptions& given) {
+  ExportOptions options = given;
+  if (options.output == "-") options.output.clear();
   if (auto allowed = options.used.refuse({"--relative"}, "does not apply to exports, which have no percentages");
       !allowed)
     return fail(allowed.error());
@@ -32,13 +34,18 @@ int run_export(const ExportOptions& options) {
   if (options.output.empty() && *format == ExportFormat::pprof && isatty(STDOUT_FILENO) == 1)
     return fail(refusal("a pprof profile is binary and can't be printed in a terminal",
                         "Write it to a file with -o FILE, or pipe it."));
-  const auto source = load_merged(options.files, load_options(options.view));
+  LoadOptions load = load_options(options.view);
+  load.chooses_time = true;
+  const auto source = load_merged(options.files, load);
   if (!source) return fail(source.error());
+  if (source->trace && options.view.at.empty() && source->moment.name != "the end")
+    say(fmt::format("these are the figures at {}; --at end has those of the end", source->moment.name));
   const auto view = make_view(source->profile, options.view.request);
   if (!view) return fail(view.error());
   nlohmann::ordered_json of_trace = nlohmann::ordered_json::object();
   if (source->trace && *format == ExportFormat::json) {
-    AnswerInput input{.view = *view, .trace = source->trace.get(), .states = &source->states, .moment = &source->moment};
+    AnswerInput input{
+        .view = *view, .trace = source->trace.get(), .states = &source->states, .moment = &source->moment};
     input.audience = Audience::programs;
     if (auto added = add_trace_answers(of_trace, input); !added) return fail(added.error());
   }

@@ -120,10 +120,11 @@ void add_max_memory_option(CLI::App& command, std::string& max_memory) {
 void add_view_options(CLI::App& command, ViewOptions& options) {
   constexpr const char* filters = "Filters";
   ViewRequest& request = options.request;
-  add_time_option(command, "--at", options.at,
-                  "The time of a trace to look at: start, end, peak, oom, first-oom, 12.5s (after the first event), "
-                  "#EVENT or the name of a marker; default: end, or in report the first out-of-memory if there is one, "
-                  "or the peak of a dry run");
+  add_time_option(
+      command, "--at", options.at,
+      "The time of a trace to look at: start, end, peak, oom, first-oom, 12.5s (after the first event), "
+      "#EVENT or the name of a marker; default: end, or in report and export the first out-of-memory if there is "
+      "one, or the peak of a dry run");
   command
       .add_option("--what-if", options.what_if,
                   "Emulate a TPU workload with this change, as in tpu run; repeat for more. With two files: the second")
