@@ -92,6 +92,8 @@ std::vector<Metric> compute_metrics(const Trace& trace, const std::vector<Stream
   Metric pool{"pool", "What the heap has of the device.", gauge_bytes, {}};
   Metric largest_free{"largest_free", "The largest free block of the pool.", gauge_bytes, {}};
   Metric peak{"peak_in_use", "The most that was in use.", gauge_bytes, {}};
+  Metric limit{"limit", "The most that the heap's pool may have.", gauge_bytes, {}};
+  Metric device{"device", "All memory of the heap's device.", gauge_bytes, {}};
   Metric outside{"outside_pools", "What the process has of the device outside of its pools.", gauge_bytes, {}};
   Metric failures{"out_of_memory", "Requests that failed for lack of memory.", counter, {}};
   Metric events{"events", "Allocations, frees and other events that were recorded.", counter, {}};
@@ -106,13 +108,17 @@ std::vector<Metric> compute_metrics(const Trace& trace, const std::vector<Stream
     add(pool, labels, row.pool_bytes);
     add(largest_free, labels, row.largest_free_bytes);
     add(peak, labels, row.peak_in_use_bytes);
+    const std::uint64_t position = states[row.stream].position();
+    add(limit, labels, find_limit_bytes(trace.streams[row.stream], row.heap, position));
+    add(device, labels, find_device_bytes(trace.streams[row.stream], row.heap, position));
   }
   const EventCounts counts = compute_event_counts(trace);
   add(failures, more, counts.failed_requests);
   add(events, more, counts.total);
   add(lost, more, counts.lost);
   std::vector<Metric> metrics;
-  for (Metric* metric : {&in_use, &requested, &pool, &largest_free, &peak, &outside, &failures, &events, &lost})
+  for (Metric* metric :
+       {&in_use, &requested, &pool, &largest_free, &peak, &limit, &device, &outside, &failures, &events, &lost})
     if (!metric->samples.empty()) metrics.push_back(std::move(*metric));
   return metrics;
 }

@@ -238,6 +238,10 @@ def main():
         [heap] = json.loads(subprocess.run([hbmscope, "report", sample, "--at", "oom", "--json"], capture_output=True, text=True, check=True).stdout)["heaps"]
         assert [value for (name, _), value in exported.items() if name == "hbmscope_largest_free_bytes"] == [heap["largest_free_bytes"]]
         assert exported["hbmscope_out_of_memory_total", ""] == 2, exported
+        # A dry run on an L40S: its memory, and JAX's three quarters of what its driver says is free.
+        known = parse(subprocess.run([hbmscope, "export", sample.parent / "stories/finetune.hbm", "--to", "prometheus"], capture_output=True, text=True, check=True).stdout)
+        [[limit], [device]] = ([value for (name, _), value in known.items() if name == f"hbmscope_{what}_bytes"] for what in ("limit", "device"))
+        assert device == 47_695_611_822 and 0.74 * device < limit < 0.76 * device, known
         check_the_last_figures(hbmscope, folder)
         observer.send_signal(signal.SIGTERM)
         observer.wait(timeout=30)
