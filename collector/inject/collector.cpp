@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 
 #include "collector/inject/annotate_sink.h"
 #include "collector/inject/back_end.h"
@@ -28,6 +30,8 @@ namespace hbmscope::inject {
 namespace {
 
 const char* observer = nullptr;  // Null: there is no observer, or the connection has ended.
+// What `observer` points to: programs that change their title overwrite the environment that they were started with.
+char observer_path[sizeof(sockaddr_un::sun_path)] = {};
 bool follows = true;
 SpinLock opening;
 
@@ -77,8 +81,9 @@ void leave_this_process_alone() {
 }
 
 __attribute__((constructor)) void begin() {
-  observer = std::getenv(wire::observer_variable);
-  if (observer == nullptr) return;
+  const char* path = std::getenv(wire::observer_variable);
+  if (path == nullptr || std::strlen(path) >= sizeof(observer_path)) return;
+  observer = std::strcpy(observer_path, path);
   if (const char* followed = std::getenv(wire::no_follow_variable)) {
     follows = false;
     if (!is_this_process(followed)) return leave_this_process_alone();

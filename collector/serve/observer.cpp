@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::uint64_t last_keyframe_bytes_max = 64U << 20;
 constexpr std::size_t processes_max = wire::streams_max;
+constexpr const char* no_more_files = "hbmscope may open no more files (ulimit -n)";
 
 // Returns the result of recvmsg(). The first descriptor that arrives becomes `memory`; any others are closed. `is_cut`:
 // one that was sent did not arrive, as this process may open no more files.
@@ -111,7 +112,7 @@ std::optional<std::string> Observer::open_in(const std::string& folder, std::uin
 
 void Observer::serve(int wait_ms) {
   constexpr std::int64_t ms = 1'000'000;
-  pollfd waited{listening_, POLLIN, 0};
+  pollfd waited{is_out_of_files_ ? -1 : listening_, POLLIN, 0};  // Whoever waits there can't be let in.
   const timespec wait{0, std::min(next_round_ns_, std::min(wait_ms, 999) * ms)};
   ppoll(&waited, 1, &wait, nullptr);
   accept_some();
@@ -259,6 +260,9 @@ int Observer::accept_some() {
   int came = 0;
   for (; came < a_round; ++came) {
     const int connection = accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    const bool may_open_none = connection < 0 && (errno == EMFILE || errno == ENFILE);
+    if (may_open_none && !is_out_of_files_) refuse(std::string("a process: ") + no_more_files);
+    is_out_of_files_ = may_open_none;
     if (connection < 0) break;
     std::string wrong;
     const auto peer = link::trusted_peer(connection, wrong);
@@ -317,7 +321,7 @@ Observer::Heard Observer::take_in(int connection, const link::Peer& peer) {
   const bool was_attached = says(wire::hello_when_attached);
   if (received != static_cast<ssize_t>(sizeof(hello)) || memory < 0 || (!was_attached && !says(wire::Hello{}.magic))) {
     if (memory >= 0) close(memory);
-    return turn_away(is_cut ? "hbmscope may open no more files (ulimit -n)" : "it is not a collector");
+    return turn_away(is_cut ? no_more_files : "it is not a collector");
   }
   if (jobs_.size() == processes_max) {
     close(memory);

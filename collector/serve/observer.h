@@ -123,6 +123,7 @@ class Observer {
   int listening_ = -1;
   std::vector<Silent> silent_;
   std::vector<Job> jobs_;
+  bool is_out_of_files_ = false;
   std::int64_t next_round_ns_ = 0;  // When a ring may be a quarter full.
   std::vector<std::string> refused_;
   std::vector<Failure> failures_;

@@ -282,7 +282,7 @@ std::uint64_t ProcessDrain::plausible_loss(std::uint64_t count) {
   constexpr std::int64_t before_ns = 3'600'000'000'000;  // It may have waited for its observer.
   const auto longest_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(0, last_drain_ns_ - begun_ns_) + before_ns);
   if (count <= longest_ns) return count;
-  is_broken_ = true;
+  is_broken_ = has_noted_breach_ = true;
   return 1;
 }
 
@@ -299,6 +299,7 @@ void ProcessDrain::note_losses(std::int64_t now_ns) {
   const std::uint64_t without_ring = memory_->events_without_ring();
   if (without_ring > lost_without_ring_) more += plausible_loss(without_ring - lost_without_ring_);
   lost_without_ring_ = without_ring;
+  if (is_broken_ && !std::exchange(has_noted_breach_, true)) ++more;  // At least: what came after is unknown.
   if (more == 0) return;
   lost_ += more;
   writer_.note_loss(more, last_drain_ns_, now_ns);

@@ -152,7 +152,8 @@ class ProcessDrain {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> pool_figures_;
   std::map<std::string, std::uint32_t, std::less<>> devices_;  // The ordinals of this process, by UUID.
   std::optional<std::string> driver_calls_;
-  bool is_broken_ = false, has_clock_ = false, may_hold_memory_ = false, is_left_alone_ = false;
+  bool is_broken_ = false, has_noted_breach_ = false, has_clock_ = false, may_hold_memory_ = false,
+       is_left_alone_ = false;
 };
 
 }  // namespace hbmscope::serve

@@ -338,6 +338,32 @@ static void leaves_folder(void) { printf("folder %d\n", chdir("/proc")); work(20
 static void clears_environment(void) { clearenv(); work(200); say(); }
 static void changes_user(void) { printf("user %d\n", setgid(65534) | setuid(65534)); work(200); say(); }
 static void own_namespace(void) { printf("namespace %d\n", unshare(CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS)); work(200); say(); }
+// As setproctitle does, which workers of Ray and of many servers call: the new title takes the place of the arguments and
+// of the environment, whose variables have moved.
+static char** arguments;
+static void changes_title(void) {
+  size_t count = 0;
+  while (environ[count] != NULL) ++count;
+  char** moved = calloc(count + 1, sizeof(char*));
+  char* end = arguments[0] + strlen(arguments[0]) + 1;
+  for (size_t i = 0; arguments[i] != NULL; ++i) end = arguments[i] + strlen(arguments[i]) + 1;
+  for (size_t i = 0; i < count; ++i) {
+    if (environ[i] == end) end += strlen(environ[i]) + 1;
+    moved[i] = strdup(environ[i]);
+  }
+  itself = strdup(itself);
+  environ = moved;
+  memset(arguments[0], 'x', (size_t)(end - arguments[0]) - 1);
+  begin();
+  if (fork() == 0) {
+    atomic_store(&calls, 0);
+    work(10);
+    say();
+    _exit(3);
+  }
+  wait_for_all();
+  say();
+}
 static void lowest_priority(void) { nice(19); work(200); say(); }
 
 // --- How the driver is found -----------------------------------------------------------------------------------------
@@ -397,10 +423,11 @@ static const struct Kind kinds[] = {{"returns", end_by_return, 0}, {"exits", end
   KIND(storm_of_alarms_restarted), KIND(storm_of_profiling), KIND(handler_on_own_stack), KIND(all_blocked), KIND(children_are_ignored),
   KIND(errno_is_kept), KIND(closes_all), KIND(closes_all_and_reuses), KIND(few_descriptors), KIND(small_files), KIND(no_processes), KIND(little_cpu),
   KIND(nothing_locked), KIND(no_signals), KIND(changes_root), KIND(leaves_folder), KIND(clears_environment), KIND(changes_user), KIND(own_namespace),
-  KIND(lowest_priority), KIND(loads_again), KIND(asks_the_driver), KIND(asks_for_what_there_is_not), KIND(refusals)};
+  {"changes_title", changes_title, 1}, KIND(lowest_priority), KIND(loads_again), KIND(asks_the_driver), KIND(asks_for_what_there_is_not), KIND(refusals)};
 
 int main(int count, char** words) {
   itself = words[0];
+  arguments = words;
   number = count > 2 ? atol(words[2]) : 1;
   for (size_t i = 0; count > 1 && i < sizeof(kinds) / sizeof(kinds[0]); ++i) {
     if (strcmp(kinds[i].name, words[1]) != 0) continue;

@@ -34,7 +34,7 @@ KINDS = [
     ("forks_and_calls_in_parent", 20), ("forks_in_thread",), ("spawns", 20), ("vforks", 30), ("daemonises",), ("clones_raw",), ("storm_of_alarms",),
     ("storm_of_alarms_restarted",), ("storm_of_profiling",), ("handler_on_own_stack", 500), ("all_blocked",), ("children_are_ignored",), ("errno_is_kept",),
     ("closes_all",), ("closes_all_and_reuses",), ("few_descriptors", 3), ("few_descriptors", 64), ("small_files", 0), ("small_files", 4096), ("no_processes", 0),
-    ("little_cpu", 5), ("nothing_locked", 0), ("no_signals", 0), ("leaves_folder",), ("clears_environment",), ("lowest_priority",), ("loads_again", 300),
+    ("little_cpu", 5), ("nothing_locked", 0), ("no_signals", 0), ("leaves_folder",), ("clears_environment",), ("changes_title",), ("lowest_priority",), ("loads_again", 300),
     ("asks_the_driver",), ("asks_for_what_there_is_not",), ("refusals", 50),
 ] + [(kind,) for kind in ("changes_root", "changes_user", "own_namespace") if IS_ROOT]
 # Its handler, or its end, comes in the middle of a call: what is said may be one call away from what was done.
@@ -167,8 +167,7 @@ class Attack(OwnFolderTest):
                 if how == signal.SIGSTOP:
                     time.sleep(0.3)
                     job.send_signal(signal.SIGCONT)
-                said = job.stdout.read().split()
-                job.wait()
+                said = job.communicate()[0].split()
                 # Killed before it has started the job, there is none.
                 self.assertTrue(said[-2:] == ["calls", "40100"] or (how == signal.SIGKILL and not said), said)
 

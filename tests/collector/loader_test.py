@@ -108,7 +108,7 @@ class WhatWasWatched(LoaderTest):
 
     def test_a_job_without_a_driver(self):
         done = self.run_it(sys.executable, "-c", "import time; time.sleep(0.5)")
-        self.assertRegex(done.stderr, r"\S+ \(\d+\).* was not seen to load a GPU driver \(libcuda\.so\.1, libamdhip64\.so\)\. Is it running on the CPU\?")
+        self.assertRegex(done.stderr, r"\S+ \(\d+\).* (was|were) not seen to load a GPU driver \(libcuda\.so\.1, libamdhip64\.so\)\. Is it running on the CPU\?")
 
 
 @unittest.skipUnless(MUSL_JOB, "there is no musl-gcc here")

@@ -18,8 +18,8 @@
 #include "allocator/reference/catalog/setup.h"
 #include "app/cli/cli.h"
 #include "app/cli/dry_run/device_size.h"
-#include "app/cli/load.h"
 #include "app/cli/dry_run/replay_plan.h"
+#include "app/cli/load.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {

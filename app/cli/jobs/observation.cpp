@@ -13,8 +13,8 @@
 
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
-#include "app/cli/remote/far_start.h"
 #include "app/cli/load.h"
+#include "app/cli/remote/far_start.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
@@ -218,6 +218,8 @@ bool Observation::print_summary() const {
   const std::string bytes = text_from_bytes(recorder_.bytes()), file = printable(recording());
   if (recorder_.failure())
     say(fmt::format("{}; {} ends at the write error ({}).", summary, file, bytes));
+  else if (std::error_code gone; std::filesystem::file_size(recording(), gone) != recorder_.bytes())
+    say(fmt::format("{}; {} was removed, replaced or cut by another program while it was written", summary, file));
   else
     say(fmt::format("{} saved in {} ({}). Open it with hbmscope {}", summary, file, bytes, file));
   return true;

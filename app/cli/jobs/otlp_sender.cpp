@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/units/utf8.h"
+#include "app/cli/jobs/timed_connection.h"
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"
-#include "app/cli/jobs/timed_connection.h"
 
 namespace hbmscope::cli {
 namespace {

@@ -203,11 +203,12 @@ std::vector<std::string> WatchedProcesses::sentences(const std::vector<pid_t>& r
   for (std::string& sentence : sentences_on_unseen(reported)) sentences.push_back(std::move(sentence));
   if (reported.empty() && !of_others.empty())
     sentences.push_back(fmt::format("not watched: {}, of another user", joined(of_others)));
+  const bool is_one = without_driver.size() == 1 && without_driver.begin()->second.size() == 1;
   if (reported.empty() && sentences.empty() && !without_driver.empty())
     sentences.push_back(
-        fmt::format("{} was not seen to load a GPU driver (libcuda.so.1, libamdhip64.so). Is it running on the CPU? Ask "
+        fmt::format("{} {} not seen to load a GPU driver (libcuda.so.1, libamdhip64.so). Is it running on the CPU? Ask "
                     "JAX with jax.devices(), PyTorch with torch.cuda.is_available()",
-                    joined(without_driver)));
+                    joined(without_driver), is_one ? "was" : "were"));
   return sentences;
 }
 
