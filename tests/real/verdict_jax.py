@@ -51,7 +51,8 @@ def never_reads():
 def goes_on():
     try:
         outer(jnp.ones(200_000)).block_until_ready()
-    except jax.errors.JaxRuntimeError:
+    except jax.errors.JaxRuntimeError as error:
+        assert "RESOURCE_EXHAUSTED" in str(error)  # It is as JAX made it.
         outer(jnp.ones(1_000)).block_until_ready()
 
 

@@ -164,13 +164,14 @@ def _count_errors(jax):
     """JAX computes after it has returned, and raises what failed where a value is read: perhaps nowhere."""
     global _jax_errors
 
-    def begin(self, *words):
+    def begin(self, *words, **more):
         global _jax_errors
-        Exception.__init__(self, *words)
+        real(self, *words, **more)
         if any("RESOURCE_EXHAUSTED" in str(word) for word in words):
             _jax_errors += 1
 
     try:
+        real = jax.errors.JaxRuntimeError.__init__
         jax.errors.JaxRuntimeError.__init__ = begin
         _jax_errors = 0
     except Exception:
