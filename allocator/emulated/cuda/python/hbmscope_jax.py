@@ -164,7 +164,8 @@ class _Plan:
         inputs = [at for at, one in enumerate(used) if one]
         if not _is_computable(part) or any(_size(var.aval) > SMALL for var in part.invars):
             return None
-        return jax.jit(core.jaxpr_as_fun(core.ClosedJaxpr(part, ()))), inputs, [var.aval for var in part.invars], outputs
+        # Since JAX 0.12 a jaxpr has its constants itself.
+        return jax.jit(core.jaxpr_as_fun(core.ClosedJaxpr(part, ()) if hasattr(core, "ClosedJaxpr") else part)), inputs, [var.aval for var in part.invars], outputs
 
 
 def _as_input(value, aval):
