@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/analysis/trace_builder.h"
 #include "tests/sizes.h"
 
 namespace hbmscope {
@@ -118,6 +119,32 @@ TEST(DryRun, that_went_on_after_a_refusal_fits_and_says_so) {
   const DryRun run = judge_dry_run(found);
   EXPECT_EQ(run.outcome, DryRunOutcome::fits);
   EXPECT_EQ(run.survived, "the driver refused 4.00 GiB on GPU 0");
+}
+
+// JAX returns before it computes, and raises a failure where a value is read. A program that reads none ends well.
+TEST(DryRun, what_jax_had_no_room_for_and_nobody_read_is_lack_of_memory) {
+  TraceBuilder builder;
+  builder.writer.add_job_fact("process", "7");
+  builder.run_out(builder.pool("GPU_0_bfc", 0), 4 * gib);
+  builder.writer.flush();
+  DryRunFindings found = run_that_used(60 * gib);
+  auto at_end = source_at(std::make_shared<const Trace>(std::move(builder.trace)), {});
+  ASSERT_TRUE(at_end);
+  found.at_peak = std::move(*at_end);
+  ProcessReport& report = found.reports.emplace_back();
+  report.pid = 7;
+  EXPECT_EQ(judge_dry_run(found).outcome, DryRunOutcome::fits) << "unknown how often it was raised";
+  report.jax_errors = 1;
+  const DryRun raised = judge_dry_run(found);
+  EXPECT_EQ(raised.outcome, DryRunOutcome::fits);
+  EXPECT_EQ(raised.survived, "GPU_0_bfc had no room for 4.00 GiB");
+  report.jax_errors = 0;
+  const DryRun unread = judge_dry_run(found);
+  EXPECT_EQ(unread.outcome, DryRunOutcome::out_of_memory);
+  EXPECT_TRUE(unread.survived.empty());
+  EXPECT_NE(text_from_dry_run(unread).find("because it never read the result"), std::string::npos);
+  report.pid = 8;  // Another process's.
+  EXPECT_EQ(judge_dry_run(found).outcome, DryRunOutcome::fits);
 }
 
 TEST(DryRun, gates_know_its_figures) {
