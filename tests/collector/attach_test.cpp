@@ -211,7 +211,8 @@ TEST_F(Attach, says_what_went_wrong_in_the_program) {
     InjectionProcess injector(injection);
     while (!injector.is_over()) observer_.serve(1);
     ASSERT_TRUE(injector.refusal());
-    EXPECT_NE(injector.refusal()->what.find("the socket of hbmscope is gone"), std::string::npos) << injector.refusal()->what;
+    EXPECT_NE(injector.refusal()->what.find("the socket of hbmscope is gone"), std::string::npos)
+        << injector.refusal()->what;
   }
   ASSERT_FALSE(attach_to(target));
   const auto again = attach_to(target);
