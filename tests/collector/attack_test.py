@@ -75,6 +75,9 @@ class Attack(OwnFolderTest):
     def start(self, words, variables, limits):
         def limit():
             for which, most in limits:
+                hard = resource.getrlimit(which)[1]
+                if hard != resource.RLIM_INFINITY:  # Only some may raise it.
+                    most = hard if most == resource.RLIM_INFINITY else min(most, hard)
                 resource.setrlimit(which, (most, most))
             os.umask(0o077)
 
@@ -137,7 +140,7 @@ class Attack(OwnFolderTest):
         for one in ENVIRONMENTS:
             self.check("environments", ("threads", 4), **one)
 
-    @unittest.skipUnless(IS_ROOT and os.path.isdir(GROUPS), f"needs root and {GROUPS}")
+    @unittest.skipUnless(os.access(GROUPS, os.W_OK), f"may make no groups in {GROUPS}")
     def test_small_control_groups(self):
         """As a pod: hbmscope and the job are in one."""
         for most in (34 * MIB, 64 * MIB, 512 * MIB, 2048 * MIB):
