@@ -83,10 +83,13 @@ void ProcessDrain::report_clock(const TickClock::Reading& now) {
 // Slows down step by step: after a pause a job goes on as before it.
 void ProcessDrain::plan_next_round(std::uint64_t most_bytes, std::int64_t round_ns) {
   constexpr std::int64_t slowest_ns = 1'000'000'000;
-  const double quarters = static_cast<double>(most_bytes) / (static_cast<double>(memory_->ring_bytes()) / 4);
-  const double wanted_ns = static_cast<double>(std::max<std::int64_t>(round_ns, 1)) / std::max(quarters, 1e-9);
-  next_round_ns_ = std::min(
-      {static_cast<std::int64_t>(std::min(wanted_ns, double{slowest_ns})), 2 * next_round_ns_ + 1'000, slowest_ns});
+  std::int64_t wanted_ns = slowest_ns;
+  if (most_bytes > 0) {
+    const std::uint64_t filled = std::min(most_bytes, memory_->ring_bytes());  // The job may have overwritten the head.
+    wanted_ns = std::min(round_ns, slowest_ns) * static_cast<std::int64_t>(memory_->ring_bytes() / 4) /
+                static_cast<std::int64_t>(filled);
+  }
+  next_round_ns_ = std::min(wanted_ns, 2 * next_round_ns_ + 1'000);
 }
 
 void ProcessDrain::drain(bool is_last) {

@@ -22,28 +22,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/collector/driver_calls.h"
+
 extern char** environ;
-typedef unsigned long long address;
-static int (*allocate)(address*, size_t);
-static int (*release)(address);
-static int (*set_context)(void*);
-static void* context;
 static atomic_long calls;
 static long number;
 static const char* itself;
-
-static int load(int flags) {
-  void* driver = dlopen("libcuda.so.1", RTLD_NOW | flags);
-  if (driver == NULL) return 1;
-  int (*init)(unsigned) = dlsym(driver, "cuInit");
-  int (*get_device)(int*, int) = dlsym(driver, "cuDeviceGet");
-  int (*retain)(void**, int) = dlsym(driver, "cuDevicePrimaryCtxRetain");
-  set_context = dlsym(driver, "cuCtxSetCurrent");
-  allocate = dlsym(driver, "cuMemAlloc_v2");
-  release = dlsym(driver, "cuMemFree_v2");
-  int device = 0;
-  return init(0) || get_device(&device, 0) || retain(&context, device) || set_context(context);
-}
 
 static void work(int rounds) {
   for (int i = 0; i < rounds; ++i) {
@@ -59,7 +43,7 @@ static void say(void) {
 }
 
 static void begin(void) {
-  if (load(0) != 0) {
+  if (load_driver() != 0) {
     puts("there is no driver");
     exit(9);
   }

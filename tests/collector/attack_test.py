@@ -26,7 +26,7 @@ IS_ROOT = os.geteuid() == 0
 MIB = 1 << 20
 GROUPS = "/sys/fs/cgroup/memory"  # Of version 1.
 
-# Kinds whose number says how often, or what; those that end before their calls are known; those that may not be seen.
+# With the number that says how often, or what.
 KINDS = [
     ("returns",), ("exits", 3), ("_exits", 4), ("quick_exits", 5), ("aborts",), ("faults",), ("end_in_thread",), ("end_of_main_thread",), ("end_in_handler",),
     ("end_with_calls",), ("end_by_exec",), ("threads", 1), ("threads", 30), ("threads", 300), ("threads", 1500), ("threads_detached", 100),

@@ -5,7 +5,6 @@
 //
 // before: the sandbox is there before the driver is called; exec: it starts itself again in the sandbox.
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -19,24 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-typedef unsigned long long address;
-static int (*allocate)(address*, size_t);
-static int (*release)(address);
-static void* context;
-static int (*set_context)(void*);
-
-static int load_driver(void) {
-  void* driver = dlopen("libcuda.so.1", RTLD_NOW);
-  if (driver == NULL) return 1;
-  int (*init)(unsigned) = dlsym(driver, "cuInit");
-  int (*get_device)(int*, int) = dlsym(driver, "cuDeviceGet");
-  int (*retain)(void**, int) = dlsym(driver, "cuDevicePrimaryCtxRetain");
-  set_context = dlsym(driver, "cuCtxSetCurrent");
-  allocate = dlsym(driver, "cuMemAlloc_v2");
-  release = dlsym(driver, "cuMemFree_v2");
-  int device = 0;
-  return init(0) || get_device(&device, 0) || retain(&context, device) || set_context(context);
-}
+#include "tests/collector/driver_calls.h"
 
 static int work(int rounds) {
   for (int i = 0; i < rounds; ++i) {

@@ -17,6 +17,7 @@
 #include "collector/inject/rings.h"
 #include "collector/serve/elf_symbols.h"
 #include "collector/serve/observer.h"
+#include "collector/serve/process_drain.h"
 #include "tests/collector/rings_fixture.h"
 
 namespace hbmscope {
@@ -211,6 +212,17 @@ TEST_F(Rings, a_job_that_does_nothing_but_call_the_driver_does_not_wait_for_ever
   observer.finish();
   EXPECT_EQ(observer.processes().at(0).events, written);
   EXPECT_EQ(observer.processes().at(0).lost, blocks - written);
+}
+
+// As where only the driver's totals are recorded: nothing is waited for, so the observer must not be in a hurry.
+TEST(Rounds, of_a_process_without_rings_slow_down) {
+  serve::ProcessDrain drain(serve::RingMemory::of_nothing(), 0, [](const wire::SharedBlock&) {});
+  std::int64_t before = drain.next_round_ns();
+  for (int i = 0; i < 16; ++i, before = drain.next_round_ns()) {
+    drain.drain(false);
+    EXPECT_GT(drain.next_round_ns(), before);
+  }
+  EXPECT_GT(before, 5'000'000);
 }
 
 TEST_F(Rings, a_call_that_gives_back_holds_what_is_younger) {

@@ -16,9 +16,7 @@
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
-int run_export(const ExportOptions& given) {
-  ExportOptions options = given;
-  if (options.output == "-") options.output.clear();
+int run_export(const ExportOptions& options) {
   if (auto allowed = options.used.refuse({"--relative"}, "does not apply to exports, which have no percentages");
       !allowed)
     return fail(allowed.error());

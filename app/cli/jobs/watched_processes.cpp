@@ -40,6 +40,11 @@ std::vector<pid_t> children_of(pid_t process) {
   return children;
 }
 
+bool is_of_another(pid_t process) {
+  struct stat entry {};
+  return stat(proc_path(process, "").c_str(), &entry) == 0 && entry.st_uid != geteuid();
+}
+
 // "python3 train.py"
 std::string short_command_of(pid_t process) {
   std::istringstream words(serve::read_masked_command_line(process));
@@ -76,11 +81,9 @@ std::string joined(const Pids& processes) {
 void WatchedProcesses::look_at(pid_t process, Process& seen) const {
   const std::vector<attach::Mapping> mappings = attach::read_mappings(process);
   if (mappings.empty()) {  // It has ended, or belongs to another user.
-    struct stat entry {};
-    const bool is_there = stat(proc_path(process, "").c_str(), &entry) == 0;
-    seen.is_of_other_user = is_there && entry.st_uid != geteuid();
+    seen.is_of_other_user = is_of_another(process);
     if (seen.is_of_other_user) seen.name = short_command_of(process);
-    seen.has_ended = !is_there;
+    seen.has_ended = access(proc_path(process, "").c_str(), F_OK) != 0;
     return;
   }
   seen.name = short_command_of(process);
@@ -103,7 +106,7 @@ void WatchedProcesses::look_at(pid_t process, Process& seen) const {
       seen.obstacle = Obstacle::has_other_c_library;
     else if (environment.find("libhbmscope_collector") == std::string::npos)
       seen.obstacle = Obstacle::lacks_preload;
-  } else if (struct stat entry{}; stat(proc_path(process, "").c_str(), &entry) == 0 && entry.st_uid != geteuid()) {
+  } else if (is_of_another(process)) {
     seen.obstacle = Obstacle::is_other_user;
   } else if (attach::read_status(process).filters() > attach::read_status(getpid()).filters()) {
     seen.obstacle = Obstacle::is_in_sandbox;

@@ -371,6 +371,7 @@ void add_export(CommandList& commands) {
   add_view_options(command, options->view);
   commands.set_action(command, [options, &command] {
     options->used = used_options_of(command);
+    if (options->output == "-") options->output.clear();
     return run_export(*options);
   });
 }
