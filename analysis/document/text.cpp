@@ -72,8 +72,9 @@ std::string frames_text(const CodeStack& stack, const TextStyle& style) {
                [](const CodeSite& one) { return !one.is_library; });
   if (shown.empty()) shown = stack;
   if (*style.frames > 0 && shown.size() > *style.frames) shown.resize(*style.frames);
+  const std::size_t room = style.width == 0 ? 0 : std::max(style.width, 2 * indent.size()) - indent.size();
   std::string text;
-  for (const CodeSite& frame : shown) text += std::string(indent) + place_text(frame, 0, style).text + "\n";
+  for (const CodeSite& frame : shown) text += std::string(indent) + place_text(frame, room, style).text + "\n";
   if (stack.empty()) text += std::string(indent) + "(no stack)\n";
   if (shown.size() < stack.size())
     text += std::string(indent) +
@@ -298,6 +299,18 @@ std::string rest_text(const Table& table, const TextStyle& style) {
          "\n";
 }
 
+// Mangled names of C++ are longer than any line.
+std::string with_short_words(std::string_view text, std::size_t width) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    out += fit_middle(text.substr(0, end), width);
+    out.append(end < text.size() ? 1 : 0, ' ');
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
 class Printer {
  public:
   explicit Printer(const TextStyle& style) : style_(style) {}
@@ -359,7 +372,7 @@ class Printer {
   void print_title() {
     for (const Title& one : titles_) {
       if (!text_.empty()) text_ += "\n";
-      const std::string words = wrapped(printable(one.words), style_.width);
+      const std::string words = wrapped(with_short_words(printable(one.words), style_.width), style_.width);
       text_ += (one.is_main ? painted(style_, words, one.is_bad ? Tone::bad : Tone::strong) : words) + "\n";
       if (!one.note.empty()) text_ += painted(style_, wrapped(printable(one.note), style_.width), Tone::dim) + "\n";
     }

@@ -50,6 +50,12 @@ void RangeWatch::list(const wire::LiveRecord& record) {
   is_listed_ |= record.heap == heap_;
 }
 
+void RangeWatch::free_empty(std::uint32_t slot) {
+  if (!is_listing_ || slot >= heaps_.size() || heaps_[slot] != empty) return;
+  heaps_[slot] = vacant;
+  free_slots_.push_back(slot);
+}
+
 void RangeWatch::begin_listing(std::uint32_t heap) {
   clear(heap);
   is_listed_ |= (heap == 0 || heap == heap_) && is_known(heap_);

@@ -70,6 +70,7 @@ class RangeWatch {
   std::optional<LiveBlock> allocate(const wire::AllocRecord& record, std::uint64_t event);
   std::optional<LiveBlock> free(std::uint32_t slot);
   void list(const wire::LiveRecord& record);
+  void free_empty(std::uint32_t slot);  // At the end of a listing.
   void begin_listing(std::uint32_t heap);
   void clear(std::uint32_t heap);
 
@@ -107,7 +108,7 @@ bool RangeWatch::add(const wire::DecodedBlock& block, const Visit& visit) {
   const auto frees = block.rows<wire::FreeRecord>();
   if (!block.rows<wire::MoveRecord>().empty()) return false;
   constexpr std::size_t ahead = 16;
-  std::size_t alloc = 0, free_row = 0, live = 0, listing = 0, grown = 0, region_live = 0, gone = 0;
+  std::size_t alloc = 0, free_row = 0, live = 0, free_slot = 0, listing = 0, grown = 0, region_live = 0, gone = 0;
   std::uint64_t event = block.header().first_event;
   const auto report_listed = [&](std::int64_t time_ns) {
     if (is_listed_) visit(RangeEvent{RangeEvent::What::listed, event, time_ns, {}, 0});
@@ -131,6 +132,7 @@ bool RangeWatch::add(const wire::DecodedBlock& block, const Visit& visit) {
         break;
       }
       case RecordKind::live: list(block.rows<wire::LiveRecord>()[live++]); break;
+      case RecordKind::free_slot: free_empty(block.rows<wire::FreeSlotRecord>()[free_slot++].slot); break;
       case RecordKind::listing: {
         const wire::ListingRecord& record = block.rows<wire::ListingRecord>()[listing++];
         if (record.heap != 0 && !is_known(record.heap)) break;

@@ -91,7 +91,7 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
         break;
       }
       case RecordKind::free_slot:
-        if (is_keyframe) apply_free_slot(block.rows<wire::FreeSlotRecord>()[at].slot);
+        if (is_keyframe || is_listing_) apply_free_slot(block.rows<wire::FreeSlotRecord>()[at].slot);
         break;
       case RecordKind::handle_live:
       case RecordKind::mapping_live:

@@ -72,6 +72,13 @@ class LiveTable {
     std::sort(retired_slots_.begin(), retired_slots_.end(), std::greater<>());
   }
 
+  // At the end of a listing, when readers hold nothing in any of them: they are taken by the next blocks, the lowest
+  // first. Returns them in the order in which a reader must add them to its free slots.
+  std::vector<std::uint32_t> free_retired() {
+    free_slots_.insert(free_slots_.end(), retired_slots_.begin(), retired_slots_.end());
+    return std::exchange(retired_slots_, {});
+  }
+
   std::size_t live() const { return used_; }
   std::uint32_t slot_count() const { return slot_count_; }
   const std::vector<std::uint32_t>& free_slots() const { return free_slots_; }  // The last one is taken first.

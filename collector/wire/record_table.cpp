@@ -65,7 +65,7 @@ const RecordDescription record_table[record_count] = {
       {"size", Unit::bytes, Coding::plain, 8, 8, false},
       {"heap", Unit::id, Coding::plain, 4, 16, false},
       {"flags", Unit::code, Coding::plain, 4, 20, false}}},
-    {"free_slot", RecordKind::free_slot, 1, 8, RecordRole::keyframe, false, false, 1,
+    {"free_slot", RecordKind::free_slot, 1, 8, RecordRole::listing, false, false, 1,
      {{"slot", Unit::slot, Coding::delta, 4, 0, false}}},
     {"handle_live", RecordKind::handle_live, 1, 40, RecordRole::keyframe, false, false, 7,
      {{"handle", Unit::value, Coding::delta, 8, 0, false},

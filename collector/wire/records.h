@@ -178,7 +178,7 @@ struct RegionLiveRecord {
 };
 static_assert(sizeof(RegionLiveRecord) == 24);
 
-// A free slot. The last one listed is taken first.
+// A slot that is empty and free. The last one listed is taken first.
 struct FreeSlotRecord {
   static constexpr RecordKind kind = RecordKind::free_slot;
   std::uint32_t slot = 0;  // The slot.

@@ -147,6 +147,12 @@ std::uint64_t StreamWriter::list_heap(std::uint32_t heap, std::span<const Region
     if (state_) state_->note_live(block);
     add(block, time_ns);
   }
+  // What the listing has left empty is taken again, so that tables do not grow with what is lost.
+  for (const std::uint32_t slot : table_.free_retired()) {
+    FreeSlotRecord free;
+    free.slot = slot;
+    add(free, time_ns);
+  }
   listing.phase = 1;
   add(listing, time_ns);
   return left_out;

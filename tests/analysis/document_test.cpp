@@ -101,6 +101,11 @@ TEST(Document, the_frames_of_a_stack_can_follow_its_row) {
       "     1 B\n"
       "            (no stack)\n",
       text_from_table(table, {.frames = 1}));
+
+  const CodeStack deep = {{"step", "/home/someone/a/long/way/to/optimizer.py", 78, false, true}};
+  const Table one{.columns = {{.title = "Count", .unit = Unit::count}, {.title = "Stack", .unit = Unit::stack}},
+                  .rows = std::vector<std::vector<Value>>{{std::uint64_t{1}, deep}}};
+  EXPECT_EQ("count\n    1\n            step  …ay/to/optimizer.py:78\n", text_from_table(one, {.width = 40, .frames = 1}));
 }
 
 TEST(Document, agents_get_no_details) {
@@ -211,6 +216,12 @@ TEST(Document, a_title_is_shown_with_what_is_below_it_only) {
   document.add(Document{.title = "Something"}.add(Sentence{.key = "words", .text = "Words."}));
   EXPECT_EQ("Head\n\nSomething\n  Words.\n", text_from_document(document));
   EXPECT_EQ("{\"empty\":[],\"words\":\"Words.\"}", json_from_document(document).dump());
+}
+
+TEST(Document, a_title_of_one_long_word_fits_the_terminal) {
+  Document document{.title = "_ZN3xla" + std::string(60, 'x') + "EvT_ of now"};
+  document.add(Sentence{.text = "Words."});
+  EXPECT_EQ("_ZN3xlaxxx…xxxxxEvT_\nof now\nWords.\n", text_from_document(document, {.width = 20}));
 }
 
 TEST(Document, for_an_agent_it_is_cut_where_it_is_longest) {

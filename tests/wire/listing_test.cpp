@@ -197,6 +197,31 @@ TEST(Listing, begins_a_block_and_spans_as_many_as_it_needs) {
   EXPECT_EQ(1U, stream.counts().lost) << "how many is not known, one at least";
 }
 
+TEST(Listing, slots_of_blocks_that_were_freed_unseen_are_taken_again) {
+  Stream stream;
+  StreamWriter writer(0, [&](SharedBlock block) { stream.append(std::move(block)); });
+  const std::uint32_t heap = writer.define_heap({}, "pool", "device");
+  for (std::int64_t loss = 0; loss < 50; ++loss) {
+    AllocRecord block;
+    block.heap = heap;
+    block.size = 512;
+    for (block.address = 512; block.address <= 10 * 512; block.address += 512) writer.alloc(block, loss);
+    LiveRecord kept;
+    kept.address = 512;
+    kept.size = 512;
+    writer.note_loss(9, loss, loss);
+    writer.list_heap(heap, {}, {&kept, 1}, loss);
+    EXPECT_TRUE(writer.free(heap, 512, 0, 0, loss));
+  }
+  writer.flush();
+  const StreamState& state = stream.last_state();
+  EXPECT_EQ(10U, state.slots().size());
+  EXPECT_EQ(0U, state.heap(heap).live_blocks);
+  EXPECT_EQ(0U, state.problems().bad_slots);
+  EXPECT_EQ(50U * 10, stream.counts().alloc);
+  EXPECT_EQ(50U, stream.counts().free) << "only those that were seen";
+}
+
 TEST(Listing, rows_of_one_address_and_numbers_that_no_event_has) {
   Stream stream;
   StreamWriter writer(0, [&](SharedBlock block) { stream.append(std::move(block)); });
