@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <optional>
 
 #include "collector/attach/job_list.h"
 
@@ -11,25 +10,6 @@ namespace {
 
 using Pool = VisibleMemory::Pool;
 
-class Environment {
- public:
-  explicit Environment(std::string_view lines) : lines_(lines) {}
-
-  // As getenv(): the first one.
-  std::optional<std::string_view> find(std::string_view name) const {
-    for (std::string_view rest = lines_; !rest.empty();) {
-      const std::string_view line = rest.substr(0, rest.find('\0'));
-      if (line.size() > name.size() && line.starts_with(name) && line[name.size()] == '=')
-        return line.substr(name.size() + 1);
-      rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-    }
-    return std::nullopt;
-  }
-
- private:
-  std::string_view lines_;
-};
-
 bool is_mapped(const std::vector<Mapping>& mappings, std::initializer_list<std::string_view> names) {
   return std::any_of(mappings.begin(), mappings.end(), [&](const Mapping& mapping) {
     const std::string_view file = std::string_view(mapping.path).substr(mapping.path.rfind('/') + 1);
@@ -37,8 +17,8 @@ bool is_mapped(const std::vector<Mapping>& mappings, std::initializer_list<std::
   });
 }
 
-Pool find_pool_of_jax(const Environment& environment, const std::vector<std::string>& frameworks) {
-  std::string allocator(environment.find("XLA_PYTHON_CLIENT_ALLOCATOR").value_or(""));
+Pool find_pool_of_jax(std::string_view environment, const std::vector<std::string>& frameworks) {
+  std::string allocator(find_variable(environment, "XLA_PYTHON_CLIENT_ALLOCATOR").value_or(""));
   std::transform(allocator.begin(), allocator.end(), allocator.begin(),
                  [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
   if (allocator == "cuda_async") return {"JAX", "cudaMallocAsync", true, true};
@@ -50,17 +30,17 @@ Pool find_pool_of_jax(const Environment& environment, const std::vector<std::str
   return {"JAX", "XLA's BFC", true, true};
 }
 
-Pool find_pool_of_torch(const Environment& environment) {
+Pool find_pool_of_torch(std::string_view environment) {
   for (const std::string_view name : {"PYTORCH_NO_CUDA_MEMORY_CACHING", "PYTORCH_NO_HIP_MEMORY_CACHING"})
-    if (environment.find(name)) return {"PyTorch", std::string(name), false, false};
+    if (find_variable(environment, name)) return {"PyTorch", std::string(name), false, false};
   for (const std::string_view name : {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF"})
-    if (environment.find(name).value_or("").find("backend:cudaMallocAsync") != std::string_view::npos)
+    if (find_variable(environment, name).value_or("").find("backend:cudaMallocAsync") != std::string_view::npos)
       return {"PyTorch", "backend:cudaMallocAsync", false, false};
   return {"PyTorch", "", true, false};
 }
 
-Pool find_pool_of_tensorflow(const Environment& environment) {
-  const bool is_async = environment.find("TF_GPU_ALLOCATOR").value_or("") == "cuda_malloc_async";
+Pool find_pool_of_tensorflow(std::string_view environment) {
+  const bool is_async = find_variable(environment, "TF_GPU_ALLOCATOR").value_or("") == "cuda_malloc_async";
   return {"TensorFlow", is_async ? "cudaMallocAsync" : "XLA's BFC", true, false};
 }
 
@@ -72,9 +52,18 @@ std::string text_from_pool(const Pool& pool) {
 
 }  // namespace
 
-VisibleMemory find_visible_memory(const std::vector<Mapping>& mappings, std::string_view environment_lines,
+std::optional<std::string_view> find_variable(std::string_view environment, std::string_view name) {
+  for (std::string_view rest = environment; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\0'));
+    if (line.size() > name.size() && line.starts_with(name) && line[name.size()] == '=')
+      return line.substr(name.size() + 1);
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+  }
+  return std::nullopt;
+}
+
+VisibleMemory find_visible_memory(const std::vector<Mapping>& mappings, std::string_view environment,
                                   const std::vector<std::string>& frameworks, bool has_annotations) {
-  const Environment environment(environment_lines);
   VisibleMemory visible;
   visible.has_annotations = has_annotations;
   visible.has_driver_calls = has_cuda_driver(mappings);

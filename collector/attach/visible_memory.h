@@ -3,6 +3,7 @@
 // seen.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +24,10 @@ struct VisibleMemory {
   bool has_annotations = false;
 };
 
-// `environment`: the content of /proc/PID/environ, or empty if it is unknown.
+// In the content of /proc/PID/environ; the first one counts, as in getenv().
+std::optional<std::string_view> find_variable(std::string_view environment, std::string_view name);
+
+// `environment`: as above, or empty if it is unknown.
 // `frameworks`: as in RunningJob.
 VisibleMemory find_visible_memory(const std::vector<Mapping>& mappings, std::string_view environment,
                                   const std::vector<std::string>& frameworks, bool has_annotations);

@@ -99,8 +99,12 @@ class WhatWasWatched(LoaderTest):
 
     def test_a_process_that_lacks_the_environment(self):
         done = self.run_it("env", "-i", f"LD_LIBRARY_PATH={FAKES}/bound", *self.COMMAND)
-        self.assertRegex(done.stderr, r"not watched, though the driver was loaded: \S+ \(\d+\) \(started without LD_PRELOAD, as env -i, ")
+        self.assertRegex(done.stderr, r"not watched, though the driver was loaded: \S+ \(\d+\) \(started without hbmscope's LD_PRELOAD, as env -i, ")
         self.assertIn("nothing was recorded", done.stderr)
+
+    def test_a_process_whose_launcher_preloads_something_else(self):
+        done = self.run_it("env", "LD_PRELOAD=libm.so.6", *self.COMMAND)
+        self.assertRegex(done.stderr, r"not watched, though the driver was loaded: \S+ \(\d+\) \(started without hbmscope's LD_PRELOAD")
 
     def test_a_driver_of_which_no_call_arrives(self):
         done = self.run_it(sys.executable, "-c", IN_C + "cuda = C.CDLL('libcuda.so.1'); import time; time.sleep(1)")

@@ -38,6 +38,7 @@
 #include "app/cli/remote/far_start.h"
 #include "app/cli/temporary_folder.h"
 #include "app/cli/terminal.h"
+#include "collector/serve/observer.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -51,6 +52,8 @@ std::string text_from_stacks(const RunOptions& options) {
 }
 
 void say_how_calls_are_recorded(const RunOptions& options) {
+  if (std::getenv(serve::Observer::variable) != nullptr)
+    say("another hbmscope observes this one, and sees nothing of the job");
   if (options.back_end != "cupti")
     say("CUDA driver and HIP calls are recorded by interposition, which leaves CUPTI to the job" +
         text_from_stacks(options));

@@ -104,7 +104,8 @@ void WatchedProcesses::look_at(pid_t process, Process& seen) const {
       seen.obstacle = Obstacle::is_static;
     else if (has_musl)
       seen.obstacle = Obstacle::has_other_c_library;
-    else if (environment.find("libhbmscope_collector") == std::string::npos)
+    else if (attach::find_variable(environment, "LD_PRELOAD").value_or("").find("libhbmscope_collector") ==
+             std::string_view::npos)
       seen.obstacle = Obstacle::lacks_preload;
   } else if (is_of_another(process)) {
     seen.obstacle = Obstacle::is_other_user;
@@ -170,7 +171,8 @@ std::vector<std::string> WatchedProcesses::sentences_on_unseen(const std::vector
       switch (process.obstacle) {
         case Obstacle::is_static: return "statically linked, so hbmscope's library can't be loaded";
         case Obstacle::has_other_c_library: return "its C library is not glibc";
-        case Obstacle::lacks_preload: return "started without LD_PRELOAD, as env -i, sudo and some launchers do";
+        case Obstacle::lacks_preload:
+          return "started without hbmscope's LD_PRELOAD, as env -i, sudo and some launchers do";
         case Obstacle::is_other_user:
           return "it changed to another user, who may not use hbmscope's socket; start hbmscope as that user";
         case Obstacle::is_in_sandbox: return "in a sandbox (seccomp), which could kill it for being observed";
