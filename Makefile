@@ -173,7 +173,7 @@ test-real: real-environments
 	@$(MAKE) --no-print-directory build-tests
 	@ctest --test-dir build/release -L '^real$$' --no-tests=error --output-on-failure
 
-# Stores on other engines than DuckDB: 300 MB each, downloaded.
+# Stores on other engines than DuckDB, and jobs of Ray and gunicorn: 300 MB each, downloaded.
 spark-java:
 	@"$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version >/dev/null 2>&1 || third_party/install_packages.sh spark
 FLEET_TEST = python3 -B tests/fleet/fleet_test.py $(CURDIR)/$(HBMSCOPE) build/release/tests/fleet/make_fleet
@@ -182,6 +182,7 @@ test-spark: spark-java build-tests build/spark_python
 	@HBMSCOPE_SPARK_PYTHON=$(CURDIR)/build/spark_python/bin/python $(FLEET_TEST) $(CURDIR)/build/spark_python/bin/python $(FLEET_PROGRAM) -k spark
 test-ray: build-tests build/ray_python
 	@HBMSCOPE_RAY_PYTHON=$(CURDIR)/build/ray_python/bin/python $(FLEET_TEST) $(CURDIR)/build/ray_python/bin/python $(FLEET_PROGRAM) -k ray
+	@build/ray_python/bin/python -B tests/collector/launchers_test.py $(CURDIR)/$(HBMSCOPE) $(CURDIR)/build/release/tests/collector/emulated_driver
 
 # Judges the bundle on this machine's GPU; CHECKS="torch_default attach" for some of it.
 CHECKS ?= all
