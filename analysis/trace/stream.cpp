@@ -260,7 +260,7 @@ bool Stream::has_lost_events_after(const FailureEvent& failure) const {
 
 Stream Stream::version() const {
   Contents contents = has_;
-  contents.clocks = growth_->clocks;
+  contents.clocks = clocks();
   for (std::uint32_t heap = 0; heap < contents.inexact_peaks.size(); ++heap)
     if (!keeps_inexact_peak(heap)) contents.inexact_peaks[heap] = {};
   return Stream(std::move(contents));

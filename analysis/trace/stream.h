@@ -157,7 +157,7 @@ class Stream {
   // The job has ended: what the driver refused is out of memory if the job allocated nothing afterwards and no event is
   // missing (trace/unanswered_refusals.h).
   void end_refusals();
-  // For readers on other threads while this one continues. Nothing can be appended to it.
+  // For readers on other threads while this one continues. Nothing can be appended to it. A version has versions, too.
   Stream version() const;
 
   const Definitions& definitions() const { return has_.definitions; }

@@ -64,6 +64,15 @@ TEST(JoinedFiles, equal_blocks_of_different_sources_are_one_process) {
   EXPECT_TRUE(find_same_memory(trace, states, 0, 1, {1 * kib, 2 * kib}).empty());  // Only in the log.
 }
 
+// A log and what else the job printed are one trace before a dump joins them.
+TEST(JoinedFiles, joined_traces_can_be_joined_again) {
+  auto log = std::make_shared<const Trace>(joined({job_with_blocks("a log", 1, 10), job_with_blocks("output", 50, 0)}));
+  const Trace trace = joined({log, job_with_blocks("a memory dump", 3, 10)});
+  ASSERT_EQ(3U, trace.streams.size());
+  EXPECT_EQ(10 * kib, trace.streams[0].peak(1).in_use_bytes);
+  EXPECT_EQ(10U, trace.streams[0].counts().alloc);
+}
+
 TEST(JoinedFiles, ranks_with_equal_blocks_stay_apart) {
   const Trace trace = joined({job_with_blocks("a log", 1, 10), job_with_blocks("a log", 1, 10)});
   EXPECT_EQ((std::vector<std::uint32_t>{0, 1}), trace.stream_processes);
