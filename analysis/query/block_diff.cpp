@@ -35,12 +35,11 @@ class RowMaker {
   }
 
   BlockDiff finish() {
+    if (!is_by_id_) join_lines();
     BlockDiff diff;
     diff.is_by_id = is_by_id_;
     for (const BlockDiffRow& row : rows_) {
-      for (const auto part : {&BlockChanges::added, &BlockChanges::gone, &BlockChanges::grown, &BlockChanges::shrunk,
-                              &BlockChanges::moved, &BlockChanges::unchanged})
-        diff.changes.*part += row.changes.*part;
+      diff.changes += row.changes;
       const BlockChange all = row.changes.total();
       if (all.count > row.changes.unchanged.count) diff.user_code.push_back(row);
     }
@@ -62,10 +61,32 @@ class RowMaker {
     const std::string function(own ? definitions.text(own->function) : "");
     const std::string file(own ? definitions.text(own->file) : "");
     const std::uint32_t line = own ? own->line : 0;
-    const auto [found, is_new] = by_name_.try_emplace(
-        {function, std::string(file_tail(file)), is_by_id_ ? line : 0, place.is_autograd_thread}, rows_.size());
+    const auto [found, is_new] =
+        by_name_.try_emplace({function, std::string(file_tail(file)), line, place.is_autograd_thread}, rows_.size());
     if (is_new) rows_.push_back({function, file, line, {}, place.is_autograd_thread});
     return found->second;
+  }
+
+  // One row of all lines of a function: its line is the one whose blocks changed the most, in `now` if any are there.
+  void join_lines() {
+    const auto changed = [](const BlockDiffRow& row) {
+      const BlockChange all = row.changes.total(), &same = row.changes.unchanged;
+      return std::pair(clamped_difference(all.now_bytes, same.now_bytes),
+                       clamped_difference(all.baseline_bytes, same.baseline_bytes));
+    };
+    std::stable_sort(rows_.begin(), rows_.end(),
+                     [&](const BlockDiffRow& a, const BlockDiffRow& b) { return changed(a) > changed(b); });
+    std::map<std::tuple<std::string, std::string, bool>, std::size_t> by_function;
+    std::vector<BlockDiffRow> joined;
+    for (BlockDiffRow& row : rows_) {
+      const auto [found, is_new] = by_function.try_emplace(
+          {row.function, std::string(file_tail(row.file)), row.is_autograd_thread}, joined.size());
+      if (is_new)
+        joined.push_back(std::move(row));
+      else
+        joined[found->second].changes += row.changes;
+    }
+    rows_ = std::move(joined);
   }
 
   bool is_by_id_;
@@ -229,6 +250,13 @@ std::span<const SideBlock> blocks_of_key(const std::vector<SideBlock>& blocks, s
 }
 
 }  // namespace
+
+BlockChanges& BlockChanges::operator+=(const BlockChanges& more) {
+  for (const auto part : {&BlockChanges::added, &BlockChanges::gone, &BlockChanges::grown, &BlockChanges::shrunk,
+                          &BlockChanges::moved, &BlockChanges::unchanged})
+    this->*part += more.*part;
+  return *this;
+}
 
 BlockChange BlockChanges::total() const {
   BlockChange sum;

@@ -39,13 +39,14 @@ struct BlockChange {  // Counts blocks and handles.
 struct BlockChanges {
   BlockChange added, gone, grown, shrunk, moved, unchanged;  // Each block is in one of them; moved: at the same size.
 
+  BlockChanges& operator+=(const BlockChanges& more);
   BlockChange total() const;
   std::int64_t delta_bytes() const { return total().delta_bytes(); }
 };
 
 struct BlockDiffRow {
   std::string function, file;  // The innermost frame in your code; both empty: none (no_line_text says which).
-  std::uint32_t line = 0;      // Two traces are compared without lines; then a line of `now`. 0 if unknown.
+  std::uint32_t line = 0;      // Two traces are compared without lines; then it is the line that changed the most. 0 if unknown.
   BlockChanges changes;
   bool is_autograd_thread = false;
 

@@ -96,6 +96,25 @@ TEST(BlockDiff, two_traces_are_matched_by_stack_and_size_and_a_rest_by_rank) {
   EXPECT_FALSE(compute_block_diff({a.trace, before}, {a.trace, before}, &cancelled));
 }
 
+TEST(BlockDiff, of_two_traces_a_function_has_the_line_that_changed_the_most) {
+  TraceBuilder a, b;
+  for (TraceBuilder* built : {&a, &b}) {
+    const std::uint32_t heap = built->heap("pool", 0);
+    const auto at_line = [&](std::uint32_t line) {
+      return built->writer.define_stack(0, built->writer.define_frame("forward", "/home/me/gpt.py", line));
+    };
+    const std::uint32_t first = at_line(23), second = at_line(25);
+    for (std::uint64_t i = 0; i < 4; ++i) built->alloc(heap, i * kib, kib, first);
+    for (std::uint64_t i = 0; i < (built == &a ? 1 : 9); ++i) built->alloc(heap, mib + i * kib, kib, second);
+  }
+  const auto before = a.states_at(), after = b.states_at();
+  const auto diff = compute_block_diff({a.trace, before}, {b.trace, after});
+  ASSERT_EQ(1U, diff->user_code.size());
+  EXPECT_EQ(25U, diff->user_code[0].line);
+  EXPECT_EQ(8U, diff->user_code[0].changes.added.count);
+  EXPECT_EQ(5U, diff->user_code[0].changes.unchanged.count);
+}
+
 TEST(BlockDiff, handles_count_as_blocks_do) {
   TraceBuilder built;
   const std::uint32_t heap = built.heap("GPU 0", 0), stack = built.stack("main;step");

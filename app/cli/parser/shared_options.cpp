@@ -123,7 +123,7 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
   add_time_option(
       command, "--at", options.at,
       "The time of a trace to look at: start, end, peak, oom, first-oom, 12.5s (after the first event), "
-      "#EVENT or the name of a marker; default: end, or in report and export the first out-of-memory if there is "
+      "#EVENT or the name of a marker; default: end, or in report, export and diff the first out-of-memory if there is "
       "one, or the peak of a dry run");
   command
       .add_option("--what-if", options.what_if,

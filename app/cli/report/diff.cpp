@@ -8,10 +8,10 @@
 #include "analysis/query/diff.h"
 #include "app/cli/answer_text.h"
 #include "app/cli/cli.h"
-#include "app/cli/report/diff_traces.h"
 #include "app/cli/gate.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
+#include "app/cli/report/diff_traces.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
@@ -71,7 +71,9 @@ int run_diff(const DiffOptions& options) {
   const bool baseline_leads = same && !options.from.empty();
   if (baseline_leads && !options.view.at.empty())
     return fail(refusal("--same finds one of the two times, and both are given", "Remove --from or --at."));
-  LoadOptions load = load_options(options.view);
+  LoadOptions load = load_options(options.view), load_now = load;
+  // A run that has ended holds nothing, whatever it did: two are compared at the times at which they are reported.
+  load.chooses_time = load_now.chooses_time = options.from.empty() && !same;
   if (!options.from.empty() || same) load.at = options.from;
   // For a what-if, the unmodified workload is the baseline.
   const bool is_one_file = options.files.size() == 1;
@@ -82,8 +84,7 @@ int run_diff(const DiffOptions& options) {
   // One trace at two times is read only once, so its blocks can be matched by id.
   const bool is_one_trace = before->trace != nullptr && files->front().path == files->back().path &&
                             (is_one_file || options.view.what_if.empty());
-  auto after = is_one_trace ? load_again(*before, load_options(options.view))
-                            : load_end(*files, End::last, load_options(options.view), skipped);
+  auto after = is_one_trace ? load_again(*before, load_now) : load_end(*files, End::last, load_now, skipped);
   if (!after) return fail(after.error());
   print_skipped(skipped);
   if (same) {
