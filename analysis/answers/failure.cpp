@@ -80,7 +80,7 @@ Document why(const Trace& trace, const Diagnosis& diagnosis) {
   const bool never_fit = facts.free_blocks && !facts.last_fit && !facts.log_line &&
                          diagnosis.cause.immediate != Cause::unknown && !facts.is_of_driver;
   if (never_fit)
-    part.add(Sentence{.text = "The request would not have fit at any earlier time.", .audience = Audience::readers});
+    part.add(Sentence{.text = "The pool never had a free block of that size.", .audience = Audience::readers});
   return part;
 }
 

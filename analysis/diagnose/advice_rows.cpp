@@ -102,17 +102,35 @@ bool fill_all_free(const AdviceFacts& facts, Advice& advice) {
   return true;
 }
 
-// The variable that the text names: PYTORCH_CUDA_ALLOC_CONF, PYTORCH_HIP_ALLOC_CONF, PYTORCH_NPU_ALLOC_CONF and since
-// PyTorch 2.9 PYTORCH_ALLOC_CONF.
+// "2.9.1+cu128" is {2, 9}; {0, 0} if it is unknown.
+std::pair<int, int> torch_version(const AdviceFacts& facts) {
+  const std::string_view text = job_fact(facts, "version.torch");
+  const std::size_t dot = text.find('.');
+  std::pair<int, int> version{0, 0};
+  if (dot == std::string_view::npos) return version;
+  std::from_chars(text.data(), text.data() + dot, version.first);
+  std::from_chars(text.data() + dot + 1, text.data() + text.size(), version.second);
+  return version;
+}
+
+// PyTorch 2.9 warns that the old name is deprecated, and ignores expandable_segments in the new one; 2.11 knows it
+// (https://github.com/pytorch/pytorch/issues/183387).
+constexpr std::pair first_with_new_name{2, 9}, first_that_heeds_it{2, 11};
+
+// The variable that the text names: PYTORCH_CUDA_ALLOC_CONF, PYTORCH_HIP_ALLOC_CONF, PYTORCH_NPU_ALLOC_CONF or
+// PYTORCH_ALLOC_CONF.
 std::string allocator_variable(const AdviceFacts& facts) {
   if (facts.failed.framework == Framework::pytorch_npu) return "PYTORCH_NPU_ALLOC_CONF";
   const std::string_view text = facts.failed.row.reason;
   for (const std::string_view name : {"PYTORCH_HIP_ALLOC_CONF", "PYTORCH_ALLOC_CONF"})
     if (text.find(name) != std::string_view::npos) return std::string(name);
-  return "PYTORCH_CUDA_ALLOC_CONF";
+  return torch_version(facts) < first_that_heeds_it ? "PYTORCH_CUDA_ALLOC_CONF" : "PYTORCH_ALLOC_CONF";
 }
 
 bool fill_expandable(const AdviceFacts& facts, Advice& advice) {
+  // Where others hold the device, the pool's own free memory must be enough.
+  const FailureFacts& figures = facts.failed.figures;
+  if (facts.cause == Cause::held_elsewhere && figures.free_bytes.value_or(0) < figures.needed_bytes) return false;
   const std::string_view expandable = job_fact(facts, "torch.allocator.expandable_segments");
   if (expandable == "True" || expandable == "true" || expandable == "1") return false;
   // The words of PyTorch 2.0 and earlier, which have no expandable segments.
@@ -136,6 +154,8 @@ bool fill_expandable(const AdviceFacts& facts, Advice& advice) {
     advice.price = "Requests may find no block that fits, and ask the driver more often.";
   } else {
     advice.change = allocator_variable(facts) + "=expandable_segments:True";
+    if (const auto version = torch_version(facts); version >= first_with_new_name && version < first_that_heeds_it)
+      advice.why += " PyTorch 2.9 calls that name deprecated, but ignores this setting in PYTORCH_ALLOC_CONF.";
   }
   return true;
 }
@@ -169,38 +189,6 @@ bool fill_release(const AdviceFacts& facts, Advice& advice) {
                            text_from_bytes(place->in_use_bytes), place->range.begin, place->range.end);
   advice.room_bytes = room_with(facts, place->in_use_bytes);
   return true;
-}
-
-// Other processes may hold what is missing: the largest ones, as few as are enough.
-bool fill_other_processes(const AdviceFacts& facts, Advice& advice) {
-  const FailureFacts& figures = facts.failed.figures;
-  if (!figures.driver_bytes || figures.needed_bytes == 0) return false;
-  const auto& elsewhere = facts.failed.elsewhere;
-  if (!elsewhere || (elsewhere->processes.empty() && facts.cause != Cause::held_elsewhere)) return false;
-  if (elsewhere->processes.empty()) {
-    advice.change =
-        fmt::format("see what else uses the device ({}), and end it, or run on another device", lister_of(facts));
-    advice.why =
-        fmt::format("About {} is held there; without that, {} would be free.", text_from_bytes(elsewhere->bytes),
-                    text_from_bytes(clamped_sum(*figures.driver_bytes, elsewhere->bytes)));
-    advice.room_bytes = room_with(facts, elsewhere->bytes);
-    return true;
-  }
-  const std::vector<NamedProcess>& processes = elsewhere->processes;
-  std::string names;
-  std::uint64_t held = 0;
-  for (const NamedProcess& process : processes) {
-    names += (names.empty() ? "" : ", ") + process.name;
-    held = clamped_sum(held, process.bytes);
-    const std::uint64_t then = clamped_sum(*figures.driver_bytes, held);
-    if (figures.needed_bytes > then) continue;
-    advice.change = fmt::format("end {}, or run on another GPU", names);
-    advice.why =
-        fmt::format("{} held there; without that, {} would be free.", text_from_bytes(held), text_from_bytes(then));
-    advice.room_bytes = room_with(facts, held);
-    return true;
-  }
-  return false;
 }
 
 bool fill_larger_than_all(const AdviceFacts& facts, Advice& advice) {
@@ -319,7 +307,8 @@ constexpr AdviceRow advice_rows[] = {
      fill_engine_length},
     {"other_users", any_framework, set_of(Cause::held_elsewhere), "", "", "", computed, false, fill_other_processes},
     {"engine_room", in_engine, any_cause & ~set_of(Cause::held_elsewhere), "", "", "", rule, false, fill_engine_room},
-    {"expandable", set_of(Framework::pytorch, Framework::pytorch_npu), fragmented_memory, "",
+    {"expandable", set_of(Framework::pytorch, Framework::pytorch_npu),
+     fragmented_memory | set_of(Cause::held_elsewhere), "",
      "Segments then grow in place, so free memory isn't split among segments.",
      "Tensors can't be shared with other processes by CUDA IPC in older versions.", rule, true, fill_expandable},
     {"watermark", set_of(Framework::pytorch_mps), any_cause,

@@ -252,6 +252,8 @@ void add_figures(const CauseFacts& facts, CauseOfFailure& found) {
     add(fmt::format("{} was in use.", text_from_bytes(*row.used_bytes)));
   else if (row.line && row.pool_bytes && !row.used_bytes)
     add(fmt::format("The pool had {}.", text_from_bytes(*row.pool_bytes)));
+  if (found.cause == Cause::held_elsewhere && figures.free_bytes && *figures.free_bytes >= figures.needed_bytes)
+    add(fmt::format("{} was free in the pool, in pieces that are too small.", text_from_bytes(*figures.free_bytes)));
   if (found.cause == Cause::fragmentation && figures.free_blocks && figures.largest_free_bytes)
     add(fmt::format("The free {} is in {}, the largest {}.", text_from_bytes(*figures.free_bytes),
                     text_from_count_of(*figures.free_blocks, "block"), text_from_bytes(*figures.largest_free_bytes)));
@@ -264,14 +266,20 @@ void add_figures(const CauseFacts& facts, CauseOfFailure& found) {
         {fmt::format("The request would have fit until event {}{}.", text_from_count(*figures.last_fit), when),
          std::nullopt, figures.last_fit});
   }
-  for (const NamedProcess& one : find_named_processes(row, facts.device_bytes))
-    add(one.is_own && !one.is_certain
+  std::size_t alike = 0;
+  for (const NamedProcess& one : find_named_processes(row, facts.device_bytes)) {
+    alike += one.is_alike ? 1 : 0;
+    add(one.is_own && !one.is_certain && !one.is_alike
             ? fmt::format(
-                  "{} ({}) is most likely this job itself: it can hold the pool, and nobody else is on the device. "
-                  "In a container a process has another number than the driver's.",
+                  "{} ({}) is most likely this job itself: it can hold the pool, and no other one is on the device "
+                  "unlisted. In a container a process has another number than the driver's.",
                   one.name, text_from_bytes(one.bytes))
         : one.name == "this process" ? fmt::format("This process used {} of the device.", text_from_bytes(one.bytes))
                                      : fmt::format("{}: {}.", one.name, text_from_bytes(one.bytes)));
+  }
+  if (alike > 0)
+    add(fmt::format("One of these {} is this process itself: they hold about as much, as ranks of one job do.",
+                    text_from_count(alike)));
   // What the text itself says of the process is in the table of the device.
   const bool names_process = std::any_of(row.details.begin(), row.details.end(),
                                          [](const auto& each) { return each.first == "this process"; });

@@ -279,4 +279,50 @@ bool fill_visible_memory(const AdviceFacts& facts, Advice& advice) {
   return true;
 }
 
+bool fill_other_processes(const AdviceFacts& facts, Advice& advice) {
+  const FailureFacts& figures = facts.failed.figures;
+  if (!figures.driver_bytes || figures.needed_bytes == 0) return false;
+  const auto& elsewhere = facts.failed.elsewhere;
+  if (!elsewhere || (elsewhere->processes.empty() && facts.cause != Cause::held_elsewhere)) return false;
+  if (elsewhere->processes.empty()) {
+    advice.change =
+        fmt::format("see what else uses the device ({}), and end it, or run on another device", lister_of(facts));
+    advice.why =
+        fmt::format("About {} is held there; without that, {} would be free.", text_from_bytes(elsewhere->bytes),
+                    text_from_bytes(clamped_sum(*figures.driver_bytes, elsewhere->bytes)));
+    advice.room_bytes = room_with(facts, elsewhere->bytes);
+    return true;
+  }
+  const std::vector<NamedProcess>& processes = elsewhere->processes;
+  std::uint64_t alike = 0, of_alike = 0;
+  for (const NamedProcess& one : processes) {
+    alike += one.is_alike ? 1 : 0;
+    of_alike = clamped_sum(of_alike, one.is_alike ? one.bytes : 0);
+  }
+  if (alike > 0) {
+    advice.change =
+        "give each rank a GPU of its own: torch.cuda.set_device(local_rank), or CUDA_VISIBLE_DEVICES for each";
+    advice.why = fmt::format(
+        "{} on this GPU hold about as much, and one of them is this one; without the others, {} would be free.",
+        text_from_count_of(alike + 1, "process", "processes"),
+        text_from_bytes(clamped_sum(*figures.driver_bytes, of_alike)));
+    advice.room_bytes = room_with(facts, of_alike);
+    return true;
+  }
+  std::string names;
+  std::uint64_t held = 0;
+  for (const NamedProcess& process : processes) {
+    names += (names.empty() ? "" : ", ") + process.name;
+    held = clamped_sum(held, process.bytes);
+    const std::uint64_t then = clamped_sum(*figures.driver_bytes, held);
+    if (figures.needed_bytes > then) continue;
+    advice.change = fmt::format("end {}, or run on another GPU", names);
+    advice.why =
+        fmt::format("{} held there; without that, {} would be free.", text_from_bytes(held), text_from_bytes(then));
+    advice.room_bytes = room_with(facts, held);
+    return true;
+  }
+  return false;
+}
+
 }  // namespace hbmscope

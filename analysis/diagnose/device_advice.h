@@ -48,4 +48,7 @@ bool has_unified_memory(const AdviceFacts& facts, Advice& advice);
 bool fill_visible_memory(const AdviceFacts& facts, Advice& advice);
 bool fill_paddle(const AdviceFacts& facts, Advice& advice);
 
+// Other processes may hold what is missing: the largest ones, as few as are enough.
+bool fill_other_processes(const AdviceFacts& facts, Advice& advice);
+
 }  // namespace hbmscope

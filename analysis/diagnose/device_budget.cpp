@@ -96,8 +96,8 @@ std::optional<DeviceBudget> find_device_budget(const Trace& trace, const std::ve
     if (process.bytes > *total) continue;
     if (process.is_own)
       budget.add(BudgetPart::outside,
-                 process.is_certain ? "this process, outside the pool"
-                                    : process.name + ", most likely this one, outside the pool",
+                 process.is_certain || process.is_alike ? "this process, outside the pool"
+                                                        : process.name + ", most likely this one, outside the pool",
                  process.bytes - std::min(pool, process.bytes));
     else
       budget.add(BudgetPart::process, process.name, process.bytes);
@@ -123,11 +123,19 @@ std::vector<NamedProcess> find_named_processes(const FailureRow& row, std::optio
   const auto pool = row.pool_bytes ? row.pool_bytes : row.used_bytes;
   if (has_own || !pool || !device_bytes || !row.available_bytes || sum < *device_bytes - *device_bytes / 50)
     return found;
-  const auto holds_pool = [&](const NamedProcess& one) { return one.bytes >= *pool - *pool / 100; };
-  if (std::count_if(found.begin(), found.end(), holds_pool) != 1) return found;
-  NamedProcess& own = *std::find_if(found.begin(), found.end(), holds_pool);
+  std::vector<NamedProcess*> able;  // To hold the pool: the smallest first.
+  for (NamedProcess& one : found)
+    if (one.bytes >= *pool - *pool / 100) able.push_back(&one);
+  if (able.empty()) return found;
+  std::stable_sort(able.begin(), able.end(), [](const auto* a, const auto* b) { return a->bytes < b->bytes; });
+  constexpr std::uint64_t alike_part = 20, context_max = std::uint64_t{4} << 30;
+  NamedProcess& own = *able.front();
+  if (able.size() > 1 && own.bytes > clamped_sum(*pool, context_max)) return found;  // None is like the pool.
   own.is_own = true;
   own.is_certain = false;
+  for (NamedProcess* one : able)
+    one->is_alike = able.size() > 1 && able[1]->bytes <= own.bytes + own.bytes / alike_part &&
+                    one->bytes <= own.bytes + own.bytes / alike_part;
   return found;
 }
 

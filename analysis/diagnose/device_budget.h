@@ -22,6 +22,7 @@ struct NamedProcess {
   bool is_own = false;      // The one whose request failed; its pool is part of these bytes.
   bool is_certain = true;   // Otherwise the figures say that it is the own one: in a container a process doesn't know
                             // the number that the driver has for it, and PyTorch lists it among the others.
+  bool is_alike = false;    // Several hold as much, and one of them is the own one: most often ranks on the same GPU.
 };
 std::vector<NamedProcess> find_named_processes(const FailureRow& row,
                                                std::optional<std::uint64_t> device_bytes = std::nullopt);

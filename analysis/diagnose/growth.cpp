@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/model/clamped.h"
 #include "analysis/query/block_labels.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/query/label_rows.h"
@@ -349,7 +350,7 @@ std::string text_from_growth(const Growth& growth) {
   return text;
 }
 
-std::optional<Outlook> find_outlook(const Trace& trace, HeapKey heap) {
+std::optional<Outlook> find_outlook(const Trace& trace, HeapKey heap, std::optional<std::uint64_t> spare_bytes) {
   const Stream& stream = trace.streams[heap.stream];
   const std::uint64_t end = stream.end_position();
   auto growth = find_growth(trace, heap, stream.state_at(end), LoopEnd::any);
@@ -361,9 +362,14 @@ std::optional<Outlook> find_outlook(const Trace& trace, HeapKey heap) {
     outlook.limit_bytes = find_only_region(stream.state_at(peak.position).heap(heap.heap));
     outlook.may_grow = outlook.limit_bytes.has_value();
   }
-  if (outlook.limit_bytes)
-    outlook.steps_at_most = (*outlook.limit_bytes - std::min(*outlook.limit_bytes, peak.in_use_bytes)) /
-                            static_cast<std::uint64_t>(outlook.growth.bytes_per_step);
+  if (!outlook.limit_bytes) return outlook;
+  std::uint64_t room = *outlook.limit_bytes - std::min(*outlook.limit_bytes, peak.in_use_bytes);
+  if (!spare_bytes) spare_bytes = find_dry_run_margin(stream, stream.definitions().heap(heap.heap).device);
+  if (spare_bytes) {
+    const auto pool = stream.state_at(peak.position).heap(heap.heap).space.region_bytes().value_or(0);
+    room = std::min(room, clamped_sum(*spare_bytes, pool - std::min(pool, peak.in_use_bytes)));
+  }
+  outlook.steps_at_most = room / static_cast<std::uint64_t>(outlook.growth.bytes_per_step);
   return outlook;
 }
 

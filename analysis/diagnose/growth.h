@@ -62,8 +62,9 @@ struct Outlook {
   bool may_grow = false;                       // The pool, beyond that.
   std::optional<std::uint64_t> steps_at_most;  // From the peak to the limit, if everything else stays as it was.
 };
-// Nothing: the heap does not grow steadily, or no steps are marked.
-std::optional<Outlook> find_outlook(const Trace& trace, HeapKey heap);
+// Nothing: the heap does not grow steadily, or no steps are marked. `spare_bytes`: what the device has left at the peak,
+// with contexts and all else; if it is not given, it is that of the recording of a dry run.
+std::optional<Outlook> find_outlook(const Trace& trace, HeapKey heap, std::optional<std::uint64_t> spare_bytes = {});
 // "Memory grows: 192 MiB more each step, made at metrics.py:17. At most 45 more steps fit below the limit of 24.0 GiB."
 std::string text_from_outlook(const Outlook& outlook);
 // Its second sentence. Empty if the limit is unknown.

@@ -252,7 +252,12 @@ namespace {
 std::string text_from_outlook_of(const DryRun& run) {
   if (run.outcome != DryRunOutcome::fits || run.trace == nullptr) return {};
   const HeapKey heap = choose_heap(*run.trace, {});
-  const auto outlook = heap.empty() ? std::nullopt : find_outlook(*run.trace, heap);
+  if (heap.empty()) return {};
+  const std::uint32_t device = run.trace->streams[heap.stream].definitions().heap(heap.heap).device;
+  const auto need = std::find_if(run.needs.begin(), run.needs.end(),
+                                 [&](const DeviceNeed& one) { return one.device == static_cast<int>(device); });
+  const auto outlook =
+      find_outlook(*run.trace, heap, need == run.needs.end() ? std::nullopt : std::optional(need->spare_bytes()));
   return outlook ? text_from_outlook(*outlook) + "\n" : std::string();
 }
 

@@ -107,12 +107,6 @@ std::string_view verdict_of(const Trace& trace, HeapKey heap) {
   return "none";
 }
 
-// Of a dry run that fits: what its verdict has to spare.
-std::optional<double> recorded_margin(const Stream& stream, std::optional<std::uint32_t> device) {
-  const std::string fact(stream.definitions().job_fact(fmt::format("{}{}", dry_run_margin_fact, device.value_or(0))));
-  return device && !fact.empty() ? std::optional(std::strtod(fact.c_str(), nullptr)) : std::nullopt;
-}
-
 // What contexts and others take of the device outside of the pool, as far as a failure says it.
 std::uint64_t outside_pool(const Stream& stream, std::uint32_t heap, std::uint64_t device) {
   for (const FailureEvent& failure : stream.failures()) {
@@ -149,7 +143,7 @@ std::vector<GateSubject> subjects_of(const Trace& trace, bool with_verdict, bool
     if (row.free_bytes && row.largest_free_bytes)
       subject.set("fragmentation",
                   100 * external_fragmentation_of(*row.free_bytes, *row.largest_free_bytes).value_or(0));
-    if (const auto margin = recorded_margin(stream, row.device)) {
+    if (const auto margin = row.device ? find_dry_run_margin(stream, *row.device) : std::nullopt) {
       subject.set("margin", *margin);
     } else if (const auto most = limit ? limit : device) {
       const std::uint64_t others = limit ? 0 : outside_pool(stream, heap, *device);

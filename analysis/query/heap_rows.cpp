@@ -171,6 +171,13 @@ std::optional<std::uint64_t> find_device_bytes(const Stream& stream, std::uint32
                   stream.definitions().job_fact(reported_figure::replayed_device));
 }
 
+std::optional<std::uint64_t> find_dry_run_margin(const Stream& stream, std::uint32_t device) {
+  const std::string_view fact = stream.definitions().job_fact(fmt::format("{}{}", dry_run_margin_fact, device));
+  std::uint64_t bytes = 0;
+  const bool is_number = std::from_chars(fact.data(), fact.data() + fact.size(), bytes).ec == std::errc();
+  return is_number ? std::optional(bytes) : std::nullopt;
+}
+
 std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<StreamState>& states) {
   std::vector<HeapRow> rows;
   const auto labels = find_heap_labels(trace, HeapLabels::streams);

@@ -72,6 +72,8 @@ std::optional<std::uint64_t> find_reported(const Stream& stream, std::string_vie
 // The limit of the heap's pool, and the whole memory of its device: reported, or the settings of a replay.
 std::optional<std::uint64_t> find_limit_bytes(const Stream& stream, std::uint32_t heap, std::uint64_t position);
 std::optional<std::uint64_t> find_device_bytes(const Stream& stream, std::uint32_t heap, std::uint64_t position);
+// What the recording of a dry run that fits had to spare on the device, as its verdict says it.
+std::optional<std::uint64_t> find_dry_run_margin(const Stream& stream, std::uint32_t device);
 // "3.07 GiB"; "an unknown size" for 0.
 std::string text_from_request(std::uint64_t requested_bytes);
 
