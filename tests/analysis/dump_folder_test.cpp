@@ -31,6 +31,7 @@ constexpr NameCase names[] = {
     {"module_0042.jit_step.0007.fusion.after_dce.before_cse.txt", "module_0042.jit_step",
      DumpContent::unscheduled_text},
     {"module_0042.jit_step.before_optimizations.hlo.pb", "module_0042.jit_step", DumpContent::nothing},
+    {"module_0042.jit_step.after_spmd_partitioner.hlo.pb", "module_0042.jit_step", DumpContent::nothing},
     {"module_0042.jit_step.thunk_sequence.txt", "module_0042.jit_step", DumpContent::nothing},
     {"module_0042.jit_step.ir-with-opt.ll", "module_0042.jit_step", DumpContent::nothing},
     {"small.serialized_buffer_assignment.pb.gz", "small", DumpContent::assignment},

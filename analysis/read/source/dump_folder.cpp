@@ -70,8 +70,9 @@ DumpContent content_of(std::string_view rest) {
   for (const Ending& ending : endings)
     if (rest.ends_with(ending.text)) return ending.content;
   const bool is_optimized = rest.find("after_optimizations") != std::string_view::npos;
-  const bool is_other_stage = !is_optimized && (rest.find("_optimizations") != std::string_view::npos ||
-                                                rest.find("after_codegen") != std::string_view::npos || has_pass(rest));
+  // "before_optimizations", "after_spmd_partitioner" and "after_codegen" among them; no assignment is in these.
+  const bool is_other_stage = !is_optimized && (rest.find("before_") != std::string_view::npos ||
+                                                rest.find("after_") != std::string_view::npos || has_pass(rest));
   if (rest.ends_with(".hlo.pb")) return is_other_stage ? DumpContent::nothing : DumpContent::module_with_assignment;
   if (rest.ends_with("_optimizations.txt"))
     return is_optimized ? DumpContent::scheduled_text : DumpContent::unscheduled_text;

@@ -80,6 +80,12 @@ std::vector<std::string> find_samples(const std::string& pattern) {
   return files;
 }
 
+std::string find_documentation() {
+  std::error_code error;
+  const std::filesystem::path folder = folder_above() / "share/doc/hbmscope";
+  return std::filesystem::exists(folder / "samples/guides", error) ? folder.string() : std::string();
+}
+
 std::optional<Error> find_preload_fault(std::string_view owner, const std::string& path) {
   if (path.find_first_of(" :") == std::string::npos) return std::nullopt;
   return refusal(fmt::format("the path of {} contains a space or a colon: {}", owner, path),

@@ -33,6 +33,8 @@ std::optional<std::filesystem::path> find_python_program(const std::string& name
 
 // "samples/tpu/server.json", "samples/leak_step_*.pprof.gz", as help and pages have it, where the program is installed.
 std::vector<std::string> find_samples(const std::string& pattern);
+// The folder of the documentation of this installation; empty where there is none.
+std::string find_documentation();
 
 // Why the loader can't preload a file with this path; nothing if it can. `owner`: "the collector".
 std::optional<Error> find_preload_fault(std::string_view owner, const std::string& path);

@@ -239,6 +239,13 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
       "Print the version, its commit and what this installation can do, and exit");
   app.require_subcommand(0, 1);
   app.footer(footer);
+#ifdef HBMSCOPE_RUN
+  if (const std::string pages = find_documentation(); !pages.empty())
+    app.footer(
+        fmt::format("{}\n\nGuides for PyTorch, JAX, TPU, CUDA, operations and tools: {}/samples/guides\nAll "
+                    "documentation: {}",
+                    footer, pages, pages));
+#endif
   app.formatter(make_help_formatter());
   CommandList commands(app, open_window);
   add_commands(commands, app);
