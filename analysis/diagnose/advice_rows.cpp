@@ -128,9 +128,12 @@ std::string allocator_variable(const AdviceFacts& facts) {
 }
 
 bool fill_expandable(const AdviceFacts& facts, Advice& advice) {
-  // Where others hold the device, the pool's own free memory must be enough.
+  // Where others hold the device, the pool's own free memory must be enough, and the pool be no small part.
   const FailureFacts& figures = facts.failed.figures;
-  if (facts.cause == Cause::held_elsewhere && figures.free_bytes.value_or(0) < figures.needed_bytes) return false;
+  constexpr std::uint64_t part = 4;
+  const bool is_large = figures.pool_bytes.value_or(0) >= facts.failed.device_bytes.value_or(0) / part;
+  if (facts.cause == Cause::held_elsewhere && (!is_large || figures.free_bytes.value_or(0) < figures.needed_bytes))
+    return false;
   const std::string_view expandable = job_fact(facts, "torch.allocator.expandable_segments");
   if (expandable == "True" || expandable == "true" || expandable == "1") return false;
   // The words of PyTorch 2.0 and earlier, which have no expandable segments.

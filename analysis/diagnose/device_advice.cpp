@@ -211,6 +211,7 @@ bool fill_donation(const AdviceFacts& facts, Advice& advice) {
   if (is_one_array(facts)) return false;
   const std::string_view arguments = facts.failed.detail(failure_detail::arguments);
   if (!is_of_program(facts, advice) || arguments.starts_with("0 ")) return false;
+  if (!facts.failed.detail(failure_detail::donated).empty()) return false;
   if (facts.failed.program == Framework::pytorch || facts.failed.program == Framework::tensorflow) return false;
   if (!arguments.empty()) advice.why = fmt::format("The arguments are {}. {}", arguments, advice.why);
   return true;

@@ -11,6 +11,7 @@
 
 #include "analysis/model/clamped.h"
 #include "analysis/query/block_labels.h"
+#include "analysis/query/executed_programs.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/query/label_rows.h"
 #include "analysis/query/steps.h"
@@ -41,12 +42,19 @@ bool is_regular(const std::vector<Step>& marks, std::uint64_t end) {
 
 // The executions of a compiled program, which the collector marks: "step (jit_train)". Other markers of steps are by
 // the framework's optimizer, or by a person.
-bool is_of_program(const Definitions& definitions, std::string_view name) {
+std::string_view program_of(const Definitions& definitions, std::string_view name) {
   constexpr std::string_view begin = "step (";
-  if (!name.starts_with(begin) || name.back() != ')') return false;
+  if (!name.starts_with(begin) || name.back() != ')') return {};
   const std::string_view program = name.substr(begin.size(), name.size() - begin.size() - 1);
-  return program.starts_with("jit_") ||
-         !definitions.job_fact(fmt::format("{}{}", wire::program_facts, program)).empty();
+  return program.starts_with("jit_") || find_executed_program(definitions, program) ? program : std::string_view();
+}
+
+// Its results come from no array, as those of jax.random.normal and jnp.zeros: it fills the parameters, and a loop of it
+// is no loop of steps.
+bool makes_arrays_of_nothing(const Definitions& definitions, std::string_view program) {
+  constexpr std::uint64_t small_part = 64;
+  const auto figures = find_executed_program(definitions, program);
+  return figures && figures->argument_bytes < figures->output_bytes / small_part;
 }
 
 // Whether a request by that line of your code has been served since the event `begin`.
@@ -107,7 +115,9 @@ std::optional<Steps> find_regular_steps(const Stream& stream, const LoopLimit& l
   auto all = find_steps(stream, limit.position, steps_min);
   std::erase_if(all, [&](const Steps& one) {
     if (!is_regular(one.begins, limit.end == LoopEnd::any ? one.begins.back().event : limit.position)) return true;
-    return is_of_program(stream.definitions(), one.name) && !is_of_loop(stream, one.begins, limit);
+    const std::string_view program = program_of(stream.definitions(), one.name);
+    return !program.empty() &&
+           (makes_arrays_of_nothing(stream.definitions(), program) || !is_of_loop(stream, one.begins, limit));
   });
   const Steps* outermost = find_outermost(all, steps_min);
   return outermost == nullptr ? std::nullopt : std::optional(*outermost);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
-#include <string_view>
 #include <tuple>
 
 #include "collector/wire/reported_names.h"
@@ -43,6 +41,12 @@ auto identity_of(const ExecutedProgram& row) {
 }
 
 }  // namespace
+
+std::optional<ExecutedProgram> find_executed_program(const Definitions& definitions, std::string_view name) {
+  const std::string key = std::string(wire::program_facts) + std::string(name);
+  const std::string_view value = definitions.job_fact(key);
+  return value.empty() ? std::nullopt : program_from({key, std::string(value)});
+}
 
 std::vector<ExecutedProgram> find_executed_programs(const Trace& trace) {
   std::vector<ExecutedProgram> all;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/trace/trace.h"
@@ -19,6 +21,8 @@ struct ExecutedProgram {
   std::uint64_t needed_bytes() const { return argument_bytes + output_bytes - aliased_bytes + temporary_bytes; }
 };
 
+// One program of that name in the stream; nothing if its figures are unknown.
+std::optional<ExecutedProgram> find_executed_program(const Definitions& definitions, std::string_view name);
 // The programs that were executed, those that need most first. Facts that can't be read are left out.
 std::vector<ExecutedProgram> find_executed_programs(const Trace& trace);
 

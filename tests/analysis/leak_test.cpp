@@ -280,6 +280,17 @@ TEST(Growth, of_what_another_program_made_before_is_none) {
   KeepingLoop fills("GPU_0_bfc");
   fill(fills);
   EXPECT_TRUE(run_out(fills, "main;init;zeros").growth);
+  // Its figures say that it makes arrays of nothing.
+  KeepingLoop initialises("GPU_0_bfc");
+  initialises.builder.writer.add_job_fact("program.jit_broadcast_in_dim",
+                                          "arguments=8 outputs=10485760 aliased=0 temporaries=0 code=0");
+  fill(initialises);
+  EXPECT_FALSE(run_out(initialises, "main;init;zeros").growth);
+  KeepingLoop steps("GPU_0_bfc");
+  steps.builder.writer.add_job_fact("program.jit_broadcast_in_dim",
+                                    "arguments=10485760 outputs=10485760 aliased=0 temporaries=0 code=0");
+  fill(steps);
+  EXPECT_TRUE(run_out(steps, "main;init;zeros").growth);
 }
 
 TEST(Outlook, names_the_growth_the_line_and_the_steps_that_are_left) {

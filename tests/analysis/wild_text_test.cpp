@@ -43,6 +43,23 @@ const WildText wild_texts[] = {
      "held_elsewhere",
      {"46.0 GiB of the device's 47.4 GiB is held by 2 other processes", "end process 72"},
      {"Fragmented", "expandable_segments"}},
+    {"ranks on one GPU in a container",
+     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 79.32 GiB "
+     "of which 12.56 MiB is free. Process 100 has 26.43 GiB memory in use. Process 101 has 26.43 GiB memory in use. "
+     "Process 102 has 26.44 GiB memory in use. Of the allocated memory 25.90 GiB is allocated by PyTorch, and 18.00 "
+     "MiB is reserved by PyTorch but unallocated.\n",
+     "held_elsewhere",
+     {"52.9 GiB of the device's 79.3 GiB is held by 2 other processes", "One of these 3 is this process itself",
+      "torch.cuda.set_device(local_rank)", "without the others, 52.9 GiB would be free"},
+     {"end process", "contradict"}},
+    {"others hold much, and the pool has room in pieces",
+     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 2 has a total capacity of 79.10 GiB "
+     "of which 1.34 GiB is free. Process 81234 has 40.02 GiB memory in use. Including non-PyTorch memory, this process "
+     "has 37.73 GiB memory in use. Of the allocated memory 33.07 GiB is allocated by PyTorch, and 3.61 GiB is reserved "
+     "by PyTorch but unallocated.\n",
+     "held_elsewhere",
+     {"end process 81234", "3.61 GiB was free in the pool, in pieces", "expandable_segments:True"},
+     {}},
     {"old text, and the rest is held by others",
      "RuntimeError: CUDA out of memory. Tried to allocate 12.00 MiB (GPU 2; 15.90 GiB total capacity; 2.20 GiB already "
      "allocated; 5.00 MiB free; 2.40 GiB reserved in total by PyTorch)\n",

@@ -366,6 +366,9 @@ class LogWriter {
       for (const auto& [name, detail] : {std::pair(failure_detail::arguments, failure_detail::arguments),
                                          std::pair(failure_detail::program, failure_detail::own_part)})
         if (part.name == name && part.size) add_detail(*event, detail, text_from_printed(*part.size));
+    if (report.output_shared && report.output && report.output_shared->bytes > 0 &&
+        report.output_shared->bytes >= report.output->bytes - report.output->bytes / 64)
+      add_detail(*event, failure_detail::donated, text_from_printed(*report.output_shared));
     if (report.exceeded) add_detail(*event, failure_detail::exceeded, text_from_printed(*report.exceeded));
     const auto largest = std::max_element(
         report.program_allocations.begin(), report.program_allocations.end(), [](const auto& a, const auto& b) {

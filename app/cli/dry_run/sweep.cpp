@@ -262,6 +262,9 @@ std::string Sweep::text() const {
       add(fmt::format("{}: unknown, because {}", devices_[i], why_unknown));
     else if (value.empty())
       add(fmt::format("{}: not even the smallest {} fits", devices_[i], name));
+    else if (value == axes_.front().values.back())
+      add(fmt::format("{}: every {} fits, up to the last one tried, {}; larger ones may fit, too", devices_[i], name,
+                      value));
     else
       add(fmt::format("{}: the largest {} that fits is {}", devices_[i], name, value));
   }
