@@ -58,6 +58,13 @@ int print_with_gate(std::string_view text, const GateOptions& gate, const Result
   return print_to_stdout(text) ? exit_code_of_gate(gate, failure) : exit_unreadable;
 }
 
+void note_failed_run(const GateOptions& gate, bool ran_out, const std::string& verdict) {
+  if (ran_out)
+    write_junit(gate, std::optional(verdict));
+  else
+    write_junit(gate, Failure(refusal(verdict, "The output says why.")));
+}
+
 int run_with_gate(const GateOptions& gate, const std::function<int()>& act) {
   std::error_code error;
   if (std::filesystem::is_regular_file(gate.junit, error))

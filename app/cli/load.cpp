@@ -49,6 +49,11 @@ bool is_skipped(const NamedFile& file, const Error& error, SkippedFiles& skipped
   return file.is_of_folder && skipped.add(error);
 }
 
+void say_chosen_time(const Source& source, const LoadOptions& options) {
+  if (source.trace && options.at.empty() && source.moment.name != "the end")
+    say(fmt::format("these are the figures at {}; --at end has those of the end", source.moment.name));
+}
+
 void print_skipped(const SkippedFiles& skipped) {
   if (!skipped.empty()) fmt::print(stderr, "hbmscope: {}.\n", printable(skipped.text()));
 }

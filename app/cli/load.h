@@ -41,6 +41,9 @@ struct LoadOptions {
   // is the error. Null: the first one is.
   std::vector<Error>* unread = nullptr;
 };
+
+// Of a time that was not asked for, and is not the end: on stderr.
+void say_chosen_time(const Source& source, const LoadOptions& options);
 LoadOptions load_options(const ViewOptions& view);
 // For reading one file at a time. Errors: a size or a change that is not understood.
 Result<SourceOptions> source_options(const LoadOptions& wanted);

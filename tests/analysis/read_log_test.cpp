@@ -218,6 +218,19 @@ TEST(Log, what_an_allocator_can_do_without_is_no_failure) {
   EXPECT_EQ(trace.import.count_of("not_failures"), 2);
 }
 
+TEST(Log, what_is_denied_or_tried_again_is_no_failure) {
+  for (const char* text :
+       {"0 jobs were OOMKilled in the last 24 h\n", "slurmstepd: info: no oom_kill events detected\n",
+        "   \"OOMKilled\": false,\n", "OOMKilled=false\n",
+        "batch size 64 failed with CUDA out of memory, trying batch size 32\nstep 1\n"}) {
+    const auto source = read_text_source(text, "job.log");
+    ASSERT_TRUE(source) << text;
+    EXPECT_TRUE(compute_failure_rows(*source->trace).empty()) << text;
+  }
+  only_failure("   \"OOMKilled\": true,\n");
+  only_failure("Detected 1 oom_kill event in StepId=1.0.\n");
+}
+
 struct Said {
   const char* name;
   const char* text;

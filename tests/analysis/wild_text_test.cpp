@@ -60,6 +60,16 @@ const WildText wild_texts[] = {
      "held_elsewhere",
      {"end process 81234", "3.61 GiB was free in the pool, in pieces", "expandable_segments:True"},
      {}},
+    {"arguments that are donated already",
+     "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in "
+     "memory space hbm. Used 21.43G of 15.48G hbm. Exceeded hbm capacity by 5.95G.\n\nTotal hbm usage >= 21.95G:\n"
+     "    reserved        530.00M\n    program          15.31G\n    arguments         6.12G\n\n"
+     "Output size 6.12G; shares 6.12G with arguments.\n\nProgram hbm requirement 15.31G:\n"
+     "    HLO temp         15.31G (98.2% utilization: Unpadded (14.70G) Padded (14.97G), 2.2% fragmentation "
+     "(341.77M))\n",
+     "compile_time",
+     {"checkpointing the layers", "sharding over more devices"},
+     {"donate the arguments"}},
     {"old text, and the rest is held by others",
      "RuntimeError: CUDA out of memory. Tried to allocate 12.00 MiB (GPU 2; 15.90 GiB total capacity; 2.20 GiB already "
      "allocated; 5.00 MiB free; 2.40 GiB reserved in total by PyTorch)\n",

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/query/where.h"
+#include "analysis/units/shell_quote.h"
 
 namespace hbmscope::gui {
 namespace {

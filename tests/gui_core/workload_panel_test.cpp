@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/units/format.h"
+#include "analysis/units/shell_quote.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/core/app.h"
 #include "app/gui/core/copy_as_command.h"

@@ -112,6 +112,14 @@ std::string decoded_string(std::string_view text, std::size_t& at) {
   return content;
 }
 
+// "OOMKilled": false, as docker inspect prints it. `after`: what follows the string.
+bool is_key_of_false(std::string_view after) {
+  const std::size_t colon = after.find_first_not_of(" \t");
+  if (colon == std::string_view::npos || after[colon] != ':') return false;
+  const std::size_t value = after.find_first_not_of(" \t", colon + 1);
+  return value != std::string_view::npos && after.substr(value).starts_with("false");
+}
+
 bool looks_like_json(std::string_view line) {
   const std::size_t first = line.find_first_not_of(" \t[,");
   if (first == std::string_view::npos) return false;
@@ -129,7 +137,8 @@ void for_each_line(std::string_view physical, const std::function<void(std::stri
   }
   for (std::size_t at = physical.find('"'); at != std::string_view::npos; at = physical.find('"', at)) {
     ++at;
-    use_text(decoded_string(physical, at), use);
+    const std::string text = decoded_string(physical, at);
+    if (!is_key_of_false(physical.substr(at))) use_text(text, use);
   }
 }
 

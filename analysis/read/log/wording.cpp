@@ -382,9 +382,30 @@ bool is_in_code(std::string_view text, std::size_t at) {
   return words.ends_with("assert ") || words.ends_with("stderr, ");
 }
 
+// "0 jobs were OOMKilled", "no oom_kill events detected", and docker inspect's "OOMKilled": false.
+bool is_denied(std::string_view text, std::size_t at, std::size_t end) {
+  constexpr std::string_view denials[] = {"0", "no", "not", "never", "none", "without"};
+  constexpr int words_max = 3;
+  std::string_view before = text.substr(0, at);
+  before = before.substr(before.rfind('\n') + 1);
+  for (int i = 0; i < words_max && !before.empty(); ++i) {
+    while (!before.empty() && before.back() == ' ') before.remove_suffix(1);
+    const std::size_t gap = before.rfind(' ');
+    const std::string word = lower(before.substr(gap == std::string_view::npos ? 0 : gap + 1));
+    if (std::find(std::begin(denials), std::end(denials), word) != std::end(denials)) return true;
+    if (word.ends_with('.') || word.ends_with(',') || word.ends_with(':')) break;  // Another clause.
+    before = before.substr(0, gap == std::string_view::npos ? 0 : gap);
+  }
+  std::string_view after = text.substr(std::min(end, text.size()));
+  after.remove_prefix(std::min(after.find_first_not_of("\"'=: "), after.size()));
+  return after.starts_with("false") || after.starts_with("False");
+}
+
 // Of what ended a job: its name in quotes, or within a word, is no event; but for a value, "'reason': 'OOMKilled'".
 bool is_only_named(std::string_view text, const Wording& wording, std::size_t at) {
-  if (wording.kind != SentenceKind::kill || at == 0) return false;
+  if (wording.kind != SentenceKind::kill) return false;
+  if (is_denied(text, at, at + wording.anchor.size())) return true;
+  if (at == 0) return false;
   const std::string_view before = text.substr(0, at);
   return is_letter(before.back()) || before.ends_with('`') || before.ends_with("=\"") ||
          (before.ends_with('\'') && !before.ends_with(": '")) ||

@@ -453,7 +453,7 @@ constexpr std::array wordings = {
     // These have no word that is looked for, and are read only where a failure stands before them.
     went_on("pytorch", "YOLO", "AutoBatch: Using batch-size",
             "It tried larger batches on purpose, and took one that fits."),
-    went_on("pytorch", "Lightning", "failed, trying batch size",
+    went_on("pytorch", "a search for the batch size", "trying batch size",
             "It tries larger batches on purpose, and takes one that fits."),
     went_on("pytorch", "fairseq", "attempting to recover from OOM",
             "fairseq skips that batch and goes on; the model learns nothing from it."),

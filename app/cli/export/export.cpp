@@ -36,8 +36,7 @@ int run_export(const ExportOptions& options) {
   load.chooses_time = true;
   const auto source = load_merged(options.files, load);
   if (!source) return fail(source.error());
-  if (source->trace && options.view.at.empty() && source->moment.name != "the end")
-    say(fmt::format("these are the figures at {}; --at end has those of the end", source->moment.name));
+  say_chosen_time(*source, load);
   const auto view = make_view(source->profile, options.view.request);
   if (!view) return fail(view.error());
   nlohmann::ordered_json of_trace = nlohmann::ordered_json::object();

@@ -97,8 +97,11 @@ int run_trace_export(const ExportOptions& options) {
     if (*step < 1) return fail(refusal("--step must be at least one byte", "For example --step 1MiB."));
     perfetto.step_bytes = static_cast<std::uint64_t>(*step);
   }
-  const auto source = load_merged(options.files, load_options(options.view));
+  LoadOptions load = load_options(options.view);
+  load.chooses_time = options.to == "prometheus" || options.to == "otlp";  // The others have the whole past.
+  const auto source = load_merged(options.files, load);
   if (!source) return fail(source.error());
+  say_chosen_time(*source, load);
   if (!source->trace)
     return fail(refusal(
         "a profile has no events",

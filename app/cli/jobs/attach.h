@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/remote/far_bundle.h"
 #include "app/cli/jobs/flight.h"
 #include "app/cli/jobs/listen.h"
+#include "app/cli/remote/far_bundle.h"
 
 namespace hbmscope::cli {
 

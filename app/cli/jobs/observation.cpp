@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "analysis/units/format.h"
+#include "analysis/units/shell_quote.h"
 #include "analysis/units/utf8.h"
 #include "app/cli/load.h"
 #include "app/cli/remote/far_start.h"
@@ -188,7 +189,7 @@ int Observation::take_requested_signal() {
   return std::exchange(requested_signal_, 0);
 }
 
-bool Observation::print_summary() const {
+bool Observation::print_summary(bool has_failures) const {
   for (const std::string& refused : observer_.refused()) say(fmt::format("rejected {}", printable(refused)));
   for (const std::string& refused : port_.refused()) say(fmt::format("rejected {}", printable(refused)));
   if (port_.crowded_out() > 0)
@@ -221,7 +222,9 @@ bool Observation::print_summary() const {
   else if (std::error_code gone; std::filesystem::file_size(recording(), gone) != recorder_.bytes())
     say(fmt::format("{}; {} was removed, replaced or cut by another program while it was written", summary, file));
   else
-    say(fmt::format("{} saved in {} ({}). Open it with hbmscope {}", summary, file, bytes, file));
+    say(fmt::format("{} saved in {} ({}). {} hbmscope {}{}", summary, file, bytes,
+                    has_failures ? "Why memory ran out:" : "Open it with", has_failures ? "explain " : "",
+                    shell_quote(file)));
   return true;
 }
 

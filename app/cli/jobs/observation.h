@@ -65,7 +65,7 @@ class Observation {
   const std::string& viewer_socket() const { return port_.socket_path(); }
   // Prints rejected processes and viewers, and what was recorded, to standard error. False if no process reported
   // anything.
-  bool print_summary() const;
+  bool print_summary(bool has_failures = false) const;
 
  private:
   void begin_recording();  // For start_recording_with_first_process().

@@ -253,6 +253,12 @@ void ObservedJob::leave(const std::vector<pid_t>& running, std::string_view why)
                   running.size() == 1 ? "it does" : "they do"));
 }
 
+std::vector<serve::Failure> ObservedJob::take_failures() {
+  auto failures = observation_.observer().take_failures();
+  has_failures_ = has_failures_ || !failures.empty();
+  return failures;
+}
+
 int ObservedJob::exit_code() const {
   return exit_code_from(status_);
 }
@@ -268,13 +274,13 @@ void ObservedJob::send_signal(int signal) {
 
 void ObservedJob::print_summary(bool explains) const {
   if (!is_observed_) return;
-  const bool was_recorded = observation_.print_summary();
+  const bool was_recorded = observation_.print_summary(has_failures_);
   if ((was_recorded && is_far_started()) || (!was_recorded && !explains)) return;
   if (!was_recorded)
     say("nothing was recorded: no process of this command allocated device memory that hbmscope can see");
   std::vector<pid_t> reported;
   for (const auto& process : observation_.observer().processes()) reported.push_back(static_cast<pid_t>(process.pid));
-  const std::vector<std::string> sentences = watched_.sentences(reported);
+  const std::vector<std::string> sentences = watched_.sentences(reported, is_dry_run_);
   for (const std::string& sentence : sentences) say(printable(sentence));
   if (was_recorded) return;
   if (sentences.empty())

@@ -59,7 +59,7 @@ class ObservedJob {
 
   // To the command. After its end it ends the observation.
   void send_signal(int signal);
-  std::vector<serve::Failure> take_failures() { return observation_.observer().take_failures(); }
+  std::vector<serve::Failure> take_failures();
   bool has_reported() const { return observation_.observer().totals().processes > 0; }
   bool is_recording() const { return observation_.is_recording(); }
   const std::string& recording() const { return observation_.recording(); }
@@ -86,7 +86,7 @@ class ObservedJob {
   std::array<Ignored, 4> ignored_{Ignored{SIGINT, SIG_DFL}, {SIGQUIT, SIG_DFL}, {SIGPIPE, SIG_DFL}, {SIGXFSZ, SIG_DFL}};
   Observation observation_;
   WatchedProcesses watched_;
-  bool is_observed_ = true, is_dry_run_ = false, waits_for_all_ = true;
+  bool is_observed_ = true, is_dry_run_ = false, has_failures_ = false, waits_for_all_ = true;
   std::string name_;  // The command's.
   pid_t job_ = -1;
   int status_ = 0;

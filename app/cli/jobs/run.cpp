@@ -248,6 +248,8 @@ int run_job(const RunOptions& options, bool has_window) {
     if (!verdict) return fail(verdict.error());
     if (!print_to_stdout(*verdict)) return exit_unreadable;
     if (job.exit_code() == 0) return exit_code_of_gate(options.gate, find_gate_failure(options.gate.condition, run));
+    const std::string text = text_from_dry_run(run);
+    note_failed_run(options.gate, run.outcome == DryRunOutcome::out_of_memory, text.substr(0, text.find('\n')));
   }
   return job.exit_code();
 }

@@ -162,11 +162,14 @@ bool WatchedProcesses::is_part_of_watched(const Process& process, const std::vec
   return false;
 }
 
-std::vector<std::string> WatchedProcesses::sentences_on_unseen(const std::vector<pid_t>& reported) const {
+std::vector<std::string> WatchedProcesses::sentences_on_unseen(const std::vector<pid_t>& reported,
+                                                               bool is_driver_preloaded) const {
   std::map<std::string, Pids> by_reason;
   for (const auto& [pid, process] : processes_) {
     const bool is_reported = std::find(reported.begin(), reported.end(), pid) != reported.end();
     if (process.driver.empty() || is_reported || is_part_of_watched(process, reported)) continue;
+    if (is_driver_preloaded && process.has_collector && process.obstacle == Obstacle::none)
+      continue;  // As each has it.
     const std::string_view reason = [&] {
       switch (process.obstacle) {
         case Obstacle::is_static: return "statically linked, so hbmscope's library can't be loaded";
@@ -190,7 +193,8 @@ std::vector<std::string> WatchedProcesses::sentences_on_unseen(const std::vector
   return sentences;
 }
 
-std::vector<std::string> WatchedProcesses::sentences(const std::vector<pid_t>& reported) const {
+std::vector<std::string> WatchedProcesses::sentences(const std::vector<pid_t>& reported,
+                                                     bool is_driver_preloaded) const {
   std::vector<std::string> sentences;
   std::map<std::string, Pids> by_what;
   Pids without_driver, of_others;
@@ -205,7 +209,8 @@ std::vector<std::string> WatchedProcesses::sentences(const std::vector<pid_t>& r
     }
   }
   for (const auto& [what, names] : by_what) sentences.push_back(fmt::format("watched: {}: {}", joined(names), what));
-  for (std::string& sentence : sentences_on_unseen(reported)) sentences.push_back(std::move(sentence));
+  for (std::string& sentence : sentences_on_unseen(reported, is_driver_preloaded))
+    sentences.push_back(std::move(sentence));
   if (reported.empty() && !of_others.empty())
     sentences.push_back(fmt::format("not watched: {}, of another user", joined(of_others)));
   const bool is_one = without_driver.size() == 1 && without_driver.begin()->second.size() == 1;

@@ -20,7 +20,7 @@ class WatchedProcesses {
   void look(pid_t job, std::size_t reported);
 
   // Sentences for a person. `reported`: the processes of which something was recorded.
-  std::vector<std::string> sentences(const std::vector<pid_t>& reported) const;
+  std::vector<std::string> sentences(const std::vector<pid_t>& reported, bool is_driver_preloaded) const;
 
  private:
   enum class Obstacle : std::uint8_t {
@@ -47,7 +47,7 @@ class WatchedProcesses {
   void look_at(pid_t process, Process& seen) const;
   // Made by fork() from a process that is watched, and calls nothing itself, as the workers of a data loader.
   bool is_part_of_watched(const Process& process, const std::vector<pid_t>& reported) const;
-  std::vector<std::string> sentences_on_unseen(const std::vector<pid_t>& reported) const;
+  std::vector<std::string> sentences_on_unseen(const std::vector<pid_t>& reported, bool is_driver_preloaded) const;
 
   std::map<pid_t, Process> processes_;
   std::size_t reported_ = 0;

@@ -71,7 +71,9 @@ int run_report_blocks(const ReportOptions& options) {
   if (auto combined = check_block_options(options); !combined) return fail(combined.error());
   const auto query = query_from_options(options);
   if (!query) return fail(query.error());
-  const auto source = load_merged(options.files, load_options(options.view));
+  LoadOptions load = load_options(options.view);
+  load.chooses_time = true;
+  const auto source = load_merged(options.files, load);
   if (!source) return fail(source.error());
   if (!source->trace)
     return fail(refusal("a profile has no blocks: it has no addresses and no events",

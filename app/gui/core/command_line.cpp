@@ -1,6 +1,6 @@
 #include "app/gui/core/command_line.h"
 
-#include "app/gui/core/copy_as_command.h"
+#include "analysis/units/shell_quote.h"
 
 namespace hbmscope::gui {
 

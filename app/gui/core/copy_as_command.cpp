@@ -14,12 +14,6 @@
 namespace hbmscope::gui {
 namespace {
 
-bool is_plain(char character) {
-  return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
-         (character >= '0' && character <= '9') ||
-         std::string_view("_-./=,:@%+").find(character) != std::string_view::npos;
-}
-
 // The selected heap, if it is not the default one; otherwise empty.
 std::string heap_name(const Source* source, HeapKey selected) {
   if (source == nullptr || !source->trace) return {};
@@ -86,18 +80,6 @@ SourceId other_side_id(const AppState& state) {
 }
 
 }  // namespace
-
-std::string shell_quote(std::string_view text) {
-  if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return std::string(text);
-  std::string quoted = "'";
-  for (const char character : text) {
-    if (character == '\'')
-      quoted += "'\\''";
-    else
-      quoted += character;
-  }
-  return quoted + "'";
-}
 
 std::string open_command(const AppState& state) {
   const ViewPosition &position = state.position(), &left = state.contexts[0].position;

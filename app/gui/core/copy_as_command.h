@@ -12,8 +12,6 @@
 
 namespace hbmscope::gui {
 
-// Quotes for POSIX shells: unchanged if no quoting is needed, otherwise in single quotes.
-std::string shell_quote(std::string_view text);
 
 // "hbmscope open a.prof --view flame --where 'size>1GiB' --select train_step"; with `--baseline` when two files are
 // compared.
