@@ -97,7 +97,7 @@ void DigestRows::add(const RankDigest& digest, const RankCoordinates& at, const 
             : std::string();
     rows(DigestTable::failure) += fmt::format(
         "{},{},{},{},{},{},{},{},{},{},{},{}\n", id, ++failure_number, or_empty(failure.since_start_ns), time_ms,
-        number(failure.requested_bytes), or_empty(failure.used_bytes), or_empty(failure.total_free_bytes),
+        failure.requested_bytes == 0 ? std::string() : number(failure.requested_bytes), or_empty(failure.used_bytes), or_empty(failure.total_free_bytes),
         or_empty(failure.largest_free_bytes), or_empty(failure.pool_bytes), or_empty(failure.limit_bytes),
         text(failure.own_line), text(failure.reason));
   }

@@ -71,6 +71,8 @@ def text_of(answers, run, baseline, top):
             continue
         if name == "changes":
             rows = [row for row in rows if abs(row["more_bytes"]) >= 1 << 20]
+        if name == "failures" and not any(row["time_ms"] is not None or row["since_start_ns"] is not None for row in rows):
+            title = "Out of memory, in an unknown order"
         if rows:
             lines += ["", f"{title}: {len(rows):,}", *table(rows, top, cells)]
             if name == "outliers" and rows[0]["typical_file"]:
@@ -82,7 +84,8 @@ def text_of(answers, run, baseline, top):
         lines += ["", f"Ranks without a readable file: {', '.join(f'{rank:,}' for rank in shown)}" + (f" and {len(missing) - len(shown):,} more (--top 0)" if len(shown) < len(missing) else "")]
     [waste] = answers["waste"]
     if waste["pool_bytes"]:
-        lines += ["", f"At their peaks the pools had {bytes_text(waste['pool_bytes'])}: {bytes_text(waste['in_use_bytes'])} in use, of which {bytes_text(waste['rounding_bytes'])} was rounding, and {bytes_text(waste['free_bytes'])} free."]
+        rounding, free = (f"{words}{bytes_text(waste[name])}{end}" if waste[name] is not None else "" for words, name, end in ((", of which ", "rounding_bytes", " was rounding"), (", and ", "free_bytes", " free")))
+        lines += ["", f"At their peaks the pools had {bytes_text(waste['pool_bytes'])}: {bytes_text(waste['in_use_bytes'])} in use{rounding}{free}."]
     return "\n".join(lines) + "\n"
 
 

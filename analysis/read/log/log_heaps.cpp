@@ -56,6 +56,15 @@ std::string LogHeaps::owner_of(std::uint32_t speaker) const {
   return by.rank ? fmt::format("rank {}", *by.rank) : by.name;
 }
 
+std::optional<std::uint32_t> LogHeaps::only_rank() const {
+  std::optional<std::uint32_t> only;
+  for (const LogSpeaker& by : findings_.speakers) {
+    if (by.rank && only && by.rank != only) return std::nullopt;
+    if (by.rank) only = by.rank;
+  }
+  return only;
+}
+
 std::string LogHeaps::name_of(std::string_view allocator, std::uint32_t speaker,
                               std::optional<std::uint32_t> device) const {
   const std::string owner = owner_of(speaker);

@@ -21,6 +21,8 @@ class LogHeaps {
 
   // "rank 3", "(EngineCore pid=7)". Empty if nobody is named, or there is only one.
   std::string owner_of(std::uint32_t speaker) const;
+  // Of a log of one rank: no other one speaks in it.
+  std::optional<std::uint32_t> only_rank() const;
   std::string name_of(std::string_view allocator, std::uint32_t speaker,
                       std::optional<std::uint32_t> device = std::nullopt) const;
   // The heap of that name; 0: none is defined yet, and the caller does it.

@@ -16,6 +16,7 @@
 #include "analysis/trace/reported_figures.h"
 #include "analysis/trace/trace_writer.h"
 #include "analysis/units/format.h"
+#include "collector/wire/reported_names.h"
 
 namespace hbmscope::log {
 namespace {
@@ -100,6 +101,7 @@ class LogWriter {
         add_failure(finding, finding.dump && !finding.is_line_only ? heap_of_dump(finding) : heap_of_line(finding));
     }
     series_.write_until(findings_.lines + 1);
+    if (const auto rank = heaps_.only_rank()) writer_.add_job_fact(wire::rank_fact, std::to_string(*rank));
     note();
     out_.close();
     return std::move(out_.trace());

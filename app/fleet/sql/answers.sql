@@ -26,7 +26,7 @@ WHERE first_of_each.nth = 1 ORDER BY first_of_each.time_ms NULLS LAST, first_of_
 -- name: waste
 SELECT SUM(in_use_bytes) AS in_use_bytes, SUM(in_use_bytes - requested_bytes) AS rounding_bytes, SUM(free_bytes) AS free_bytes, SUM(pool_bytes) AS pool_bytes, COUNT(*) AS heaps
 FROM (SELECT DISTINCT heap.id, heap.heap, heap.in_use_bytes, heap.requested_bytes, heap.free_bytes, heap.pool_bytes FROM heap JOIN ranks ON ranks.id = heap.id
-      WHERE heap.run = (SELECT now FROM chosen) AND heap.at = 'peak') AS at_peak;
+      WHERE heap.run = (SELECT now FROM chosen) AND heap.at = 'peak' AND heap.pool_bytes IS NOT NULL) AS at_peak;
 
 -- name: unread
 SELECT DISTINCT file, error FROM still_unread WHERE run = (SELECT now FROM chosen) ORDER BY file;
