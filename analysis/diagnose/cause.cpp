@@ -253,7 +253,7 @@ void add_figures(const CauseFacts& facts, CauseOfFailure& found) {
   else if (row.line && row.pool_bytes && !row.used_bytes)
     add(fmt::format("The pool had {}.", text_from_bytes(*row.pool_bytes)));
   if (found.cause == Cause::held_elsewhere && figures.free_bytes && *figures.free_bytes >= figures.needed_bytes)
-    add(fmt::format("{} was free in the pool, in pieces that are too small.", text_from_bytes(*figures.free_bytes)));
+    add(fmt::format("{} was free in the pool, in free blocks that are too small.", text_from_bytes(*figures.free_bytes)));
   if (found.cause == Cause::fragmentation && figures.free_blocks && figures.largest_free_bytes)
     add(fmt::format("The free {} is in {}, the largest {}.", text_from_bytes(*figures.free_bytes),
                     text_from_count_of(*figures.free_blocks, "block"), text_from_bytes(*figures.largest_free_bytes)));

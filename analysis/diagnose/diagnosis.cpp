@@ -8,6 +8,7 @@
 #include "analysis/model/clamped.h"
 #include "analysis/trace/failure_details.h"
 #include "analysis/units/format.h"
+#include "collector/wire/reported_names.h"
 
 namespace hbmscope {
 namespace {
@@ -101,7 +102,8 @@ void describe(const Trace& trace, Diagnosis& found, const StreamState& state) {
   found.row = row_from_failure(stream, stream.failures()[found.index], &state);
   found.facts = compute_failure_facts(stream, found.index, state);
   found.cause = find_cause(cause_facts_of(trace, found.stream, found.row, found.facts));
-  if (trace.origin == TraceOrigin::recording) found.cause.how_to_know.clear();  // That is what it would advise.
+  // A job that hbmscope recorded is what it would advise.
+  if (!stream.definitions().job_fact(wire::command_fact).empty()) found.cause.how_to_know.clear();
 }
 
 // Of a program that the compiler of an emulated TPU refused: what its plan says. The request is larger than all of the

@@ -58,7 +58,7 @@ const WildText wild_texts[] = {
      "has 37.73 GiB memory in use. Of the allocated memory 33.07 GiB is allocated by PyTorch, and 3.61 GiB is reserved "
      "by PyTorch but unallocated.\n",
      "held_elsewhere",
-     {"end process 81234", "3.61 GiB was free in the pool, in pieces", "expandable_segments:True"},
+     {"end process 81234", "3.61 GiB was free in the pool, in free blocks", "expandable_segments:True"},
      {}},
     {"arguments that are donated already",
      "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in "

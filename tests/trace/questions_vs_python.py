@@ -192,7 +192,7 @@ def check_block_diff(file, allocator, chance):
         with open(second, "wb") as stream:
             settings = {"allocator_settings": {"PYTORCH_CUDA_ALLOC_CONF": "x:1", "expandable_segments": False, "new": 3}}
             pickle.dump({**torch_allocator.snapshot_of([other]), **settings}, stream)
-        answer = diff(file, second)
+        answer = diff(file, second, "--from", "end", "--at", "end")
     sizes = {}
     for side, blocks in enumerate((live_blocks(allocator, None), live_blocks(other, None))):
         for stack, size in blocks.values():
@@ -308,7 +308,7 @@ def check_stripped(file):
         command = [HBMSCOPE, "convert", str(file), "-o", str(recording), "--strip-paths"]
         subprocess.run(command, check=True, capture_output=True)
         answer, stripped = (report(source, "--top", "0", "--own", "0", "--by", "line") for source in (file, recording))
-        difference = diff(file, recording)
+        difference = diff(file, recording, "--from", "end", "--at", "end")
     for key in ("heaps", "events", "moment", "totals", "by_device", "by_kind"):
         expect(file.name, f"{key} of its recording without paths", answer[key], stripped[key])
     expect(file.name, "its stacks have partners without paths", 0, difference["unmatched_bytes"])
