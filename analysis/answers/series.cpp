@@ -13,7 +13,7 @@
 namespace hbmscope {
 namespace {
 
-// "2026-01-04 10:00:00, 3.19 s, 100 events, 2 out of memory"
+// "2026-01-04 10:00:00, 3.19 s, 100 events"
 std::string words_for_point(const TraceSeriesPoint& point) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
@@ -23,12 +23,22 @@ std::string words_for_point(const TraceSeriesPoint& point) {
   constexpr std::uint64_t ns_per_ms = 1'000'000, ms_max = std::numeric_limits<std::int64_t>::max() / ns_per_ms;
   if (point.begun_ms != 0) add(text_from_unix_ns(signed_from(std::min(point.begun_ms, ms_max) * ns_per_ms)));
   if (point.duration_ns) add(text_from_value(*point.duration_ns, "nanoseconds"));
-  add(fmt::format("{} events", text_from_count(point.events.total)));
-  add_count(point.events.out_of_memory, "out of memory");
+  add(text_from_count_of(point.events.total, "event"));
   add_count(point.events.driver_refusals, "refused by the driver");
   add_count(point.events.lost, "lost");
-  if (!point.is_finished) add("incomplete");
   return text;
+}
+
+// How many of its first letters name the folder that all files are in.
+std::size_t common_folder_of(const std::vector<TraceSeriesPoint>& points) {
+  if (points.empty()) return 0;
+  std::string_view folder = points.front().file;
+  for (const TraceSeriesPoint& point : points)
+    folder = folder.substr(
+        0,
+        static_cast<std::size_t>(
+            std::mismatch(folder.begin(), folder.end(), point.file.begin(), point.file.end()).first - folder.begin()));
+  return folder.rfind('/') + 1;  // Without a slash: npos + 1 is 0.
 }
 
 Documents heaps_of_point(const TraceSeriesPoint& point) {
@@ -51,6 +61,8 @@ Document describe_trace_series(const std::vector<TraceSeriesPoint>& points, cons
   Documents list{.key = "series"};
   std::vector<std::vector<Value>> cells;
   bool is_any_inexact = false;
+  std::size_t without_memory = 0;
+  const std::size_t folder = common_folder_of(points);
   for (const TraceSeriesPoint& point : points) {
     list.list.emplace_back()
         .add(Figures{{{"file", point.file},
@@ -59,19 +71,28 @@ Document describe_trace_series(const std::vector<TraceSeriesPoint>& points, cons
                       {"is_finished", point.is_finished}}})
         .add(describe_event_counts(point.events))
         .add(heaps_of_point(point));
-    const std::string words = words_for_point(point);
-    if (point.heaps.empty())
-      cells.push_back({Value(), Value(), std::string("(no memory was ever in use)"), Value(), point.file, words});
+    const std::string words = words_for_point(point),
+                      file = point.file.substr(folder) + (point.is_finished ? "" : " (incomplete)");
+    const Value failed = point.events.out_of_memory == 0 ? Value() : Value(point.events.out_of_memory);
+    // A healthy log beside the recordings of a sweep is no point of a series.
+    without_memory += point.heaps.empty() && failed.index() == 0 ? 1 : 0;
+    if (point.heaps.empty() && failed.index() != 0)
+      cells.push_back({Value(), Value(), std::string("(unknown)"), Value(), file, failed, words});
     for (const SeriesHeap& heap : point.heaps) {
       is_any_inexact = is_any_inexact || heap.is_peak_inexact;
       const bool is_first = &heap == &point.heaps.front();
       cells.push_back({heap.peak_in_use_bytes, heap.in_use_bytes,
                        heap.label + (heap.is_peak_inexact ? " (inexact)" : ""),
-                       value_of(curve_text(heap.curve, heap.peak_in_use_bytes)), is_first ? Value(point.file) : Value(),
-                       is_first ? Value(words) : Value()});
+                       value_of(curve_text(heap.curve, heap.peak_in_use_bytes)), is_first ? Value(file) : Value(),
+                       is_first ? failed : Value(), is_first ? Value(words) : Value()});
     }
   }
   const std::size_t rows = cells.size();
+  std::string foot =
+      is_any_inexact ? "inexact: events were lost or contradict each other, or sizes are not certain" : "";
+  if (without_memory > 0)
+    foot += fmt::format("{}{} of no memory in use and no failure", foot.empty() ? "" : "; ",
+                        text_from_count_of(without_memory, "more file tells", "more files tell"));
   Document document;
   document.add(std::move(list));
   document.add(for_readers({.columns = {{.title = "Peak", .unit = Unit::bytes},
@@ -79,12 +100,11 @@ Document describe_trace_series(const std::vector<TraceSeriesPoint>& points, cons
                                         {.title = "Heap"},
                                         {.title = "Over time"},
                                         {.title = "File"},
-                                        {.title = "Events", .is_dim = true}},
+                                        {.title = "Failed", .unit = Unit::count},
+                                        {.title = "Events", .rank = 1, .is_dim = true}},
                             .rows = std::move(cells),
                             .shown = rows,
-                            .foot = is_any_inexact ? "inexact: events were lost or contradict each other, or sizes are "
-                                                     "not certain"
-                                                   : ""}));
+                            .foot = std::move(foot)}));
   return document;
 }
 

@@ -214,8 +214,13 @@ Result<std::optional<std::string>> find_gate_failure(const std::string& expressi
     for (const std::size_t field : used)
       figures += (figures.empty() ? "" : ", ") + text_from_figure(subject, fields[field]);
     if (truth == Truth::unknown)
-      return Failure(refusal(fmt::format("--fail-if: whether {} is true{} is unknown: {}", expression, of, figures),
-                             "Use a source that says it, or another condition."));
+      return Failure(refusal(
+          fmt::format("--fail-if: whether {} is true{} is unknown: {}", expression, of, figures),
+          figures.find("growth_per_step unknown") == std::string::npos
+              ? "Use a source that says it, or another condition."
+              : fmt::format("Growth needs at least {} steps: run more of them, or mark them with hbmscope.mark('step') "
+                            "where no optimizer of PyTorch and no compiled program of JAX marks them.",
+                            steps_min)));
     return fmt::format("--fail-if: {} is true{}: {}", expression, of, figures);
   }
   return std::nullopt;

@@ -17,6 +17,13 @@ bool is_mapped(const std::vector<Mapping>& mappings, std::initializer_list<std::
   });
 }
 
+// JAX loads its plugins of GPUs also where it is told to use something else: JAX_PLATFORMS=tpu.
+bool may_be_on_gpu(std::string_view environment) {
+  const std::string_view platforms = find_variable(environment, "JAX_PLATFORMS").value_or("");
+  const auto names = [&](std::string_view one) { return platforms.find(one) != std::string_view::npos; };
+  return platforms.empty() || names("cuda") || names("rocm") || names("gpu");
+}
+
 Pool find_pool_of_jax(std::string_view environment, const std::vector<std::string>& frameworks) {
   std::string allocator(find_variable(environment, "XLA_PYTHON_CLIENT_ALLOCATOR").value_or(""));
   std::transform(allocator.begin(), allocator.end(), allocator.begin(),
@@ -67,7 +74,7 @@ VisibleMemory find_visible_memory(const std::vector<Mapping>& mappings, std::str
   VisibleMemory visible;
   visible.has_annotations = has_annotations;
   visible.has_driver_calls = has_cuda_driver(mappings);
-  if (is_mapped(mappings, {"xla_cuda_plugin", "xla_rocm_plugin"}))
+  if (is_mapped(mappings, {"xla_cuda_plugin", "xla_rocm_plugin"}) && may_be_on_gpu(environment))
     visible.pools.push_back(find_pool_of_jax(environment, frameworks));
   if (is_mapped(mappings, {"libc10_cuda.so", "libc10_hip.so"}))
     visible.pools.push_back(find_pool_of_torch(environment));

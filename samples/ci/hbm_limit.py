@@ -1,7 +1,6 @@
 """A pytest plugin that limits the device memory of a test.
 
-    # conftest.py
-    pytest_plugins = ["hbm_limit"]
+    pytest_plugins = ["hbm_limit"]  # In conftest.py; not needed where hbmscope was installed with pip, which brings it along.
 
     @pytest.mark.hbm_limit("12GiB")                                 # the most that may be in use in a pool
     @pytest.mark.hbm_limit("12GiB", emulate="h100")                 # on an emulated GPU: no GPU is needed
@@ -47,7 +46,7 @@ def limits_of(mark):
     conditions += [given.pop("condition")] if "condition" in given else []
     unknown = set(given) - {"donation", "emulate"}
     if unknown or not (conditions or given.get("donation")):
-        raise pytest.UsageError("hbm_limit takes a size, growth=..., donation=True, condition=... and emulate=..., not %s" % (", ".join(sorted(unknown)) or "nothing"))
+        raise pytest.UsageError("hbm_limit takes a size, growth=..., donation=True, condition=... and emulate=..., not %s" % (", ".join(sorted(unknown)) or "no argument at all"))
     return conditions, given
 
 
@@ -64,8 +63,11 @@ def pytest_pyfunc_call(pyfuncitem):
         command += ["-W", UNUSED_DONATION] if given.get("donation") else []
         command += [pyfuncitem.nodeid]
         done = subprocess.run(command, cwd=pyfuncitem.config.rootpath, env=dict(os.environ, **{INSIDE: "1"}), capture_output=True, text=True)
-        if done.returncode != 0:
-            pytest.fail(done.stdout + done.stderr, pytrace=False)
+        if done.returncode != 0:  # The recording goes with its folder.
+            said = [line for line in done.stderr.splitlines(keepends=True) if recording not in line]
+            pytest.fail(done.stdout + "".join(said), pytrace=False)
+        if conditions and not os.path.exists(recording):
+            pytest.fail("hbm_limit: the test used no device memory that hbmscope can see, so nothing is known of its limit", pytrace=False)
         for condition in conditions:
             found = subprocess.run([program(), "report", recording, "--json", "--fail-if", condition], capture_output=True, text=True)
             if found.returncode != 0:

@@ -84,7 +84,8 @@ void add_fit(CLI::App& tpu, TpuFitOptions& options) {
   command
       .add_option("FILE", options.files,
                   "Dumps of XLA's buffer assignment (HloProto or buffer-assignment.txt), folders with such dumps, "
-                  "workload files, which are emulated, or SCRIPT.py:NAME, which is compiled (tpu compile)")
+                  "workload files, which are emulated, or SCRIPT.py:NAME, a function without arguments whose result is "
+                  "compiled (tpu compile --help)")
       ->required()
       ->type_name("");
   command.add_option("--generation", options.generations, "Check only this generation; repeat for more")

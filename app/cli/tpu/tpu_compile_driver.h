@@ -6,7 +6,7 @@
 namespace hbmscope::cli {
 
 inline constexpr const char* tpu_compile_driver = R"PYTHON(
-import collections, importlib.util, json, math, os, signal, sys, traceback
+import collections, importlib.util, inspect, json, math, os, signal, sys, traceback
 
 signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C ends this at once, in the compiler too.
 try:
@@ -66,11 +66,16 @@ except Exception as error:
     leave(refused="topology", text=str(error))
 try:
     sys.path.insert(0, os.path.dirname(os.path.abspath(script)))
+    sys.argv = [script]  # The script may parse its own.
     spec = importlib.util.spec_from_file_location("hbmscope_script", script)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     if not hasattr(module, function):
         leave(refused="function", text=f"{script} has no '{function}'")
+    try:
+        inspect.signature(getattr(module, function)).bind()
+    except TypeError as error:
+        leave(refused="function", text=f"'{function}' takes arguments ({error}), but must be a function without any that returns (function, args, kwargs), with jax.ShapeDtypeStruct for arrays")
     program = getattr(module, function)()
     is_on_one_device = not hasattr(program, "compile")  # As far as it is known here.
     if is_on_one_device:
