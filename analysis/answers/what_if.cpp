@@ -223,15 +223,15 @@ Document describe_what_if(const std::string& file, const WhatIfSource& source, c
                         .text = growth.empty()
                                     ? ""
                                     : fmt::format("A leak: {}. A setting that fits only delays the failure; hbmscope "
-                                                  "explain says what to let go of.",
+                                                  "explain says what to stop keeping.",
                                                   growth),
                         .tone = Tone::bad});
   document.add(Sentence{.text = text_from_own_settings(source.own) + ".", .audience = Audience::readers});
   document.add(Sentence{.text = text_from_check(source), .audience = Audience::readers});
   if (failures > 0)
     document.add(Sentence{
-        .text = fmt::format("{} in the recording. Requests after it are those that the job made after failing; without "
-                            "the failure, it might have made others.",
+        .text = fmt::format("{} in the recording. Later requests are those that the job made after failing: where a "
+                            "setting serves it, the job goes on, and may need more than the peaks here.",
                             failures == 1 ? "One request failed" : text_from_count(failures) + " requests failed"),
         .audience = Audience::readers});
   document.add(describe_own(source.own));

@@ -228,7 +228,7 @@ class Usual {
 
   // From a third of the device to four times its size.
   void add_devices() {
-    for (const char* name : {"l4", "a100-40", "l40s", "h100-80", "h200", "b200", "mi300x"}) {
+    for (const char* name : {"l4", "a100-40", "l40s", "a100-80", "h100-80", "h200", "b200", "mi300x"}) {
       const auto device = allocator::find_device(name);
       if (!device || device->bytes() == own_.device_bytes || device->bytes() * 3 < own_.device_bytes ||
           device->bytes() / 4 > own_.device_bytes)
