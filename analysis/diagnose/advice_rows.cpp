@@ -13,6 +13,7 @@
 #include "analysis/diagnose/engine_advice.h"
 #include "analysis/diagnose/growth.h"
 #include "analysis/diagnose/host_memory.h"
+#include "analysis/diagnose/program_advice.h"
 #include "analysis/model/clamped.h"
 #include "analysis/trace/failure_details.h"
 #include "analysis/units/format.h"
@@ -425,6 +426,12 @@ constexpr AdviceRow advice_rows[] = {
      fill_other_processes},
     {"visible_memory", pytorch, set_of(Cause::too_big), "a newer driver and ROCm, which see all of the GPU's memory",
      "", "", rule, false, fill_visible_memory},
+    {"program_temporaries", jax, full_memory | fragmented_memory,
+     "a smaller batch, or checkpointing the layers (jax.checkpoint)", "", "The backward pass takes longer.", rule,
+     false, fill_program_temporaries},
+    {"program_donation", jax, full_memory | fragmented_memory,
+     "donate the arguments that the outputs replace (jax.jit(..., donate_argnums=...))", "",
+     "Donated arrays can't be used afterwards.", rule, false, fill_program_donation},
     {"larger_than_all", any_framework, set_of(Cause::too_big), "request less at once", "", "", computed, false,
      fill_larger_than_all},
     {"more_than_held", any_framework, full_memory, "request less at once", "", "", computed, false,

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/query/executed_programs.h"
 #include "analysis/query/workload_verdict.h"
 #include "analysis/units/format.h"
 
@@ -18,7 +19,41 @@ Advice advice_with(std::string_view key, std::string_view figures, AdviceProof p
           std::string(key)};
 }
 
+// The one whose temporaries are what was requested.
+std::optional<ExecutedProgram> find_program_of_request(const AdviceFacts& facts) {
+  const std::uint64_t requested = facts.failed.figures.requested_bytes;
+  if (requested == 0) return std::nullopt;
+  const std::vector<ExecutedProgram> all = find_executed_programs(facts.stream.definitions());
+  const auto found = std::find_if(all.begin(), all.end(), [&](const ExecutedProgram& one) {
+    return one.temporary_bytes <= requested && requested - one.temporary_bytes < 1024;  // XLA aligns them.
+  });
+  return found == all.end() ? std::nullopt : std::optional(*found);
+}
+
 }  // namespace
+
+bool fill_program_temporaries(const AdviceFacts& facts, Advice& advice) {
+  const auto program = find_program_of_request(facts);
+  if (!program) return false;
+  advice.why = fmt::format(
+      "The request is all temporaries of {}: what it keeps from its forward to its backward pass, and between its "
+      "operations. Beside them it has {} of arguments and {} of outputs.",
+      program->name, text_from_bytes(program->argument_bytes),
+      text_from_bytes(program->output_bytes - program->aliased_bytes));
+  return true;
+}
+
+bool fill_program_donation(const AdviceFacts& facts, Advice& advice) {
+  const auto program = find_program_of_request(facts);
+  if (!program) return false;
+  constexpr std::uint64_t part = 50;
+  const std::uint64_t most = std::min(program->output_bytes, program->argument_bytes),
+                      more = most - std::min(most, program->aliased_bytes);
+  if (more < program->needed_bytes() / part) return false;
+  advice.why = fmt::format("Up to {} of what {} returns could take the place of arguments that it replaces.",
+                           text_from_bytes(more), program->name);
+  return true;
+}
 
 std::vector<Advice> advise_on_program(const ProgramNeed& need) {
   std::vector<Advice> found;

@@ -1,5 +1,5 @@
-// Advice on a program that does not fit on a TPU, from what it needs: for each change whether it is enough on its own,
-// and by how much. The words are those of the table of advice (advice.cpp).
+// Advice on a compiled program. Of one that does not fit on a TPU, from what it needs: for each change whether it is
+// enough on its own, and by how much. The words are those of the table of advice (advice.cpp).
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,10 @@
 #include "analysis/diagnose/advice.h"
 
 namespace hbmscope {
+
+// Rows of the table, for a compiled program of JAX on a GPU: its temporaries are requested in one piece.
+bool fill_program_temporaries(const AdviceFacts& facts, Advice& advice);
+bool fill_program_donation(const AdviceFacts& facts, Advice& advice);
 
 // The HBM that a program needs, as far as known.
 struct ProgramNeed {

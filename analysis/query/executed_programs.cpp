@@ -48,12 +48,15 @@ std::optional<ExecutedProgram> find_executed_program(const Definitions& definiti
   return value.empty() ? std::nullopt : program_from({key, std::string(value)});
 }
 
-std::vector<ExecutedProgram> find_executed_programs(const Trace& trace) {
-  std::vector<ExecutedProgram> all;
-  for (const Stream& stream : trace.streams)
-    for (const JobFact& fact : stream.definitions().job())
-      if (fact.key.starts_with(wire::program_facts))
-        if (auto program = program_from(fact)) all.push_back(std::move(*program));
+namespace {
+
+void add_programs(const Definitions& definitions, std::vector<ExecutedProgram>& all) {
+  for (const JobFact& fact : definitions.job())
+    if (fact.key.starts_with(wire::program_facts))
+      if (auto program = program_from(fact)) all.push_back(std::move(*program));
+}
+
+std::vector<ExecutedProgram> counted(std::vector<ExecutedProgram> all) {
   std::sort(all.begin(), all.end(),
             [](const ExecutedProgram& a, const ExecutedProgram& b) { return identity_of(a) < identity_of(b); });
   std::vector<ExecutedProgram> rows;
@@ -66,6 +69,20 @@ std::vector<ExecutedProgram> find_executed_programs(const Trace& trace) {
     return a.needed_bytes() > b.needed_bytes();
   });
   return rows;
+}
+
+}  // namespace
+
+std::vector<ExecutedProgram> find_executed_programs(const Trace& trace) {
+  std::vector<ExecutedProgram> all;
+  for (const Stream& stream : trace.streams) add_programs(stream.definitions(), all);
+  return counted(std::move(all));
+}
+
+std::vector<ExecutedProgram> find_executed_programs(const Definitions& definitions) {
+  std::vector<ExecutedProgram> all;
+  add_programs(definitions, all);
+  return counted(std::move(all));
 }
 
 }  // namespace hbmscope

@@ -23,7 +23,9 @@ struct ExecutedProgram {
 
 // One program of that name in the stream; nothing if its figures are unknown.
 std::optional<ExecutedProgram> find_executed_program(const Definitions& definitions, std::string_view name);
-// The programs that were executed, those that need most first. Facts that can't be read are left out.
+// The programs that were executed, those that need most first: of all streams, or of one. Facts that can't be read are
+// left out.
 std::vector<ExecutedProgram> find_executed_programs(const Trace& trace);
+std::vector<ExecutedProgram> find_executed_programs(const Definitions& definitions);
 
 }  // namespace hbmscope

@@ -13,8 +13,8 @@
 #include "analysis/diagnose/advice.h"
 #include "analysis/diagnose/growth.h"
 #include "analysis/trace/failure_details.h"
-#include "tests/analysis/trace_builder.h"
 #include "analysis/units/format.h"
+#include "tests/analysis/trace_builder.h"
 #include "tests/sizes.h"
 
 namespace hbmscope {
@@ -291,6 +291,8 @@ TEST(Causes, each_has_a_sentence_and_is_documented) {
 
 TEST(Advice, each_row_is_given_for_some_failure) {
   TraceBuilder builder;
+  builder.writer.add_job_fact("program.jit_step",
+                              "arguments=1048576 outputs=1048576 aliased=0 temporaries=7340032 code=0");
   builder.writer.flush();
   Holders holders;
   std::set<std::string> given;
@@ -312,6 +314,7 @@ TEST(Advice, each_row_is_given_for_some_failure) {
     one.pool(gib, 2 * gib);
     one.figures.place = CheapestPlace{{0, 100 * mib}, 10 * mib, {LiveBlock{}}};
   });
+  give(Framework::jax_gpu, Cause::too_big, [](Failed& one) { one.figures.requested_bytes = 7 * mib; });
   give(Framework::tensorflow, Cause::fragmentation);
   give(Framework::pytorch, Cause::fragmentation);
   give(Framework::pytorch, Cause::pool_limit, [](Failed& one) { one.free(20 * mib, 10 * mib); });

@@ -268,6 +268,33 @@ TEST(Advice, names_the_processes_that_hold_what_is_missing) {
                                                               {"outside: this process, outside the pool", "512 MiB"}}));
 }
 
+// XLA requests all temporaries of a program at once, so the request says which program it was.
+TEST(Advice, on_the_program_whose_temporaries_were_requested) {
+  const auto with_program = [](std::uint64_t temporaries, std::uint64_t aliased) {
+    TraceBuilder builder;
+    wire::HeapRecord record;
+    record.device = 0;
+    record.flags = wire::heap_flag::has_regions | wire::heap_flag::has_addresses;
+    const std::uint32_t heap = builder.writer.define_heap(record, "GPU_0_bfc", "device");
+    builder.writer.add_job_fact("program.jit_train_step",
+                                "arguments=" + std::to_string(40 * mib) + " outputs=" + std::to_string(40 * mib) +
+                                    " aliased=" + std::to_string(aliased) +
+                                    " temporaries=" + std::to_string(temporaries) + " code=0");
+    builder.grow(heap, 0, 100 * mib);
+    builder.alloc(heap, 0, 40 * mib, builder.stack("main;step"));
+    builder.run_out(heap, 200 * mib, 0);
+    builder.writer.flush();
+    return first_of(builder.trace);
+  };
+  const Diagnosis found = with_program(200 * mib - 100, 0);
+  EXPECT_TRUE(has_advice(found, "checkpointing the layers (jax.checkpoint)"));
+  EXPECT_TRUE(has_advice(found, "donate the arguments"));
+  ASSERT_FALSE(found.advice.empty());
+  EXPECT_NE(std::string::npos, found.advice[0].why.find("The request is all temporaries of jit_train_step"));
+  EXPECT_FALSE(has_advice(with_program(200 * mib, 40 * mib), "donate the arguments")) << "they are donated";
+  EXPECT_FALSE(has_advice(with_program(150 * mib, 0), "checkpointing the layers")) << "it was another request";
+}
+
 TEST(Advice, for_more_than_the_device_has) {
   const Trace trace = tests::trace_of(
       "CUDA out of memory. Tried to allocate 100.00 GiB. GPU 0 has a total capacity of 79.10 GiB of which 78.60 GiB is "

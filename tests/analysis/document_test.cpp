@@ -105,7 +105,8 @@ TEST(Document, the_frames_of_a_stack_can_follow_its_row) {
   const CodeStack deep = {{"step", "/home/someone/a/long/way/to/optimizer.py", 78, false, true}};
   const Table one{.columns = {{.title = "Count", .unit = Unit::count}, {.title = "Stack", .unit = Unit::stack}},
                   .rows = std::vector<std::vector<Value>>{{std::uint64_t{1}, deep}}};
-  EXPECT_EQ("count\n    1\n            step  …ay/to/optimizer.py:78\n", text_from_table(one, {.width = 40, .frames = 1}));
+  EXPECT_EQ("count\n    1\n            step  …ay/to/optimizer.py:78\n",
+            text_from_table(one, {.width = 40, .frames = 1}));
 }
 
 TEST(Document, agents_get_no_details) {
