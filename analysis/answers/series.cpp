@@ -91,8 +91,8 @@ Document describe_trace_series(const std::vector<TraceSeriesPoint>& points, cons
   std::string foot =
       is_any_inexact ? "inexact: events were lost or contradict each other, or sizes are not certain" : "";
   if (without_memory > 0)
-    foot += fmt::format("{}{} of no memory in use and no failure", foot.empty() ? "" : "; ",
-                        text_from_count_of(without_memory, "more file tells", "more files tell"));
+    foot += fmt::format("{}{} neither memory in use nor a failure", foot.empty() ? "" : "; ",
+                        text_from_count_of(without_memory, "more file has", "more files have"));
   Document document;
   document.add(std::move(list));
   document.add(for_readers({.columns = {{.title = "Peak", .unit = Unit::bytes},

@@ -133,9 +133,9 @@ std::vector<NamedProcess> find_named_processes(const FailureRow& row, std::optio
   if (able.size() > 1 && own.bytes > clamped_sum(*pool, context_max)) return found;  // None is like the pool.
   own.is_own = true;
   own.is_certain = false;
-  for (NamedProcess* one : able)
-    one->is_alike = able.size() > 1 && able[1]->bytes <= own.bytes + own.bytes / alike_part &&
-                    one->bytes <= own.bytes + own.bytes / alike_part;
+  const std::uint64_t most = own.bytes + own.bytes / alike_part;
+  if (able.size() > 1 && able[1]->bytes <= most)
+    for (NamedProcess* one : able) one->is_alike = one->bytes <= most;
   return found;
 }
 

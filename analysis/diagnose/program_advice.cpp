@@ -36,8 +36,8 @@ bool fill_program_temporaries(const AdviceFacts& facts, Advice& advice) {
   const auto program = find_program_of_request(facts);
   if (!program) return false;
   advice.why = fmt::format(
-      "The request is all temporaries of {}: what it keeps from its forward to its backward pass, and between its "
-      "operations. Beside them it has {} of arguments and {} of outputs.",
+      "The request is for all temporaries of {}: what it keeps from its forward to its backward pass, and between its "
+      "operations. It also has {} of arguments and {} of outputs.",
       program->name, text_from_bytes(program->argument_bytes),
       text_from_bytes(program->output_bytes - program->aliased_bytes));
   return true;

@@ -1,7 +1,6 @@
 #include "analysis/judge/gate.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 
 #include <fmt/format.h>
@@ -218,9 +217,10 @@ Result<std::optional<std::string>> find_gate_failure(const std::string& expressi
           fmt::format("--fail-if: whether {} is true{} is unknown: {}", expression, of, figures),
           figures.find("growth_per_step unknown") == std::string::npos
               ? "Use a source that says it, or another condition."
-              : fmt::format("Growth needs at least {} steps: run more of them, or mark them with hbmscope.mark('step') "
-                            "where no optimizer of PyTorch and no compiled program of JAX marks them.",
-                            steps_min)));
+              : fmt::format(
+                    "Growth needs at least {} steps: run more of them. Where neither an optimizer of PyTorch nor a "
+                    "compiled program of JAX begins one, hbmscope.mark('step') does.",
+                    steps_min)));
     return fmt::format("--fail-if: {} is true{}: {}", expression, of, figures);
   }
   return std::nullopt;

@@ -290,7 +290,7 @@ TEST(Advice, on_the_program_whose_temporaries_were_requested) {
   EXPECT_TRUE(has_advice(found, "checkpointing the layers (jax.checkpoint)"));
   EXPECT_TRUE(has_advice(found, "donate the arguments"));
   ASSERT_FALSE(found.advice.empty());
-  EXPECT_NE(std::string::npos, found.advice[0].why.find("The request is all temporaries of jit_train_step"));
+  EXPECT_NE(std::string::npos, found.advice[0].why.find("The request is for all temporaries of jit_train_step"));
   EXPECT_FALSE(has_advice(with_program(200 * mib, 40 * mib), "donate the arguments")) << "they are donated";
   EXPECT_FALSE(has_advice(with_program(150 * mib, 0), "checkpointing the layers")) << "it was another request";
 }
