@@ -42,7 +42,7 @@ IS_CUT = {"end_in_handler", "threads_cancelled"}
 SIGNALS = [one for one in range(1, 32) if one not in (signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCHLD, signal.SIGCONT, signal.SIGURG, signal.SIGWINCH)]
 STARTERS = {
     "sh": ["sh", "-c", '"$0" "$@"'], "a login shell": ["bash", "-lc", '"$0" "$@"'], "exec": ["sh", "-c", 'exec "$0" "$@"'], "background": ["bash", "-c", '"$0" "$@" & wait'],
-    "left in the background": ["bash", "-c", '"$0" "$@" & disown'], "nohup": ["nohup"], "setsid": ["setsid", "--wait"], "timeout": ["timeout", "60"], "nice": ["nice", "-n", "5"],
+    "left in the background": ["bash", "-c", '"$0" "$@" & disown 2>/dev/null; true'], "nohup": ["nohup"], "setsid": ["setsid", "--wait"], "timeout": ["timeout", "60"], "nice": ["nice", "-n", "5"],
     "stdbuf": ["stdbuf", "-o0"], "env": ["env", "A=b"], "taskset": ["taskset", "-c", "0"], "chrt": ["chrt", "-b", "0"], "ionice": ["ionice", "-c3"],
     "xargs": ["sh", "-c", 'printf "%s\\n" "$@" | xargs "$0"'], "a pipe": ["bash", "-c", '"$0" "$@" | cat'],
     "a subshell": ["bash", "-c", '( "$0" "$@" )'], "twice": ["bash", "-c", '"$0" "$@"; "$0" "$@"'], "four at once": ["bash", "-c", 'for i in 1 2 3 4; do "$0" "$@" & done; wait'],
