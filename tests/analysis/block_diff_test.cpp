@@ -6,6 +6,7 @@
 
 #include "analysis/query/job_facts.h"
 #include "tests/analysis/trace_builder.h"
+#include "tests/sizes.h"
 
 namespace hbmscope {
 namespace {
