@@ -73,10 +73,12 @@ Document describe_trace_series(const std::vector<TraceSeriesPoint>& points, cons
         .add(heaps_of_point(point));
     const std::string words = words_for_point(point),
                       file = point.file.substr(folder) + (point.is_finished ? "" : " (incomplete)");
-    const Value failed = point.events.out_of_memory == 0 ? Value() : Value(point.events.out_of_memory);
+    const bool has_failed = point.events.out_of_memory > 0;
+    const Value failed = has_failed ? Value(point.events.out_of_memory) : Value();
     // A healthy log beside the recordings of a sweep is no point of a series.
-    without_memory += point.heaps.empty() && failed.index() == 0 ? 1 : 0;
-    if (point.heaps.empty() && failed.index() != 0)
+    if (point.heaps.empty() && !has_failed)
+      ++without_memory;
+    else if (point.heaps.empty())
       cells.push_back({Value(), Value(), std::string("(unknown)"), Value(), file, failed, words});
     for (const SeriesHeap& heap : point.heaps) {
       is_any_inexact = is_any_inexact || heap.is_peak_inexact;

@@ -158,7 +158,7 @@ bool fill_expandable(const AdviceFacts& facts, Advice& advice) {
     advice.price = "Requests may find no block that fits, and ask the driver more often.";
   } else {
     advice.change = allocator_variable(facts) + "=expandable_segments:True";
-    if (const auto version = torch_version(facts); version >= first_with_new_name && version < first_that_heeds_it)
+    if (torch_version(facts) == first_with_new_name)
       advice.why += " PyTorch 2.9 calls that name deprecated, but ignores this setting in PYTORCH_ALLOC_CONF.";
   }
   return true;

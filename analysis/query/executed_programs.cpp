@@ -40,16 +40,6 @@ auto identity_of(const ExecutedProgram& row) {
                   row.code_bytes);
 }
 
-}  // namespace
-
-std::optional<ExecutedProgram> find_executed_program(const Definitions& definitions, std::string_view name) {
-  const std::string key = std::string(wire::program_facts) + std::string(name);
-  const std::string_view value = definitions.job_fact(key);
-  return value.empty() ? std::nullopt : program_from({key, std::string(value)});
-}
-
-namespace {
-
 void add_programs(const Definitions& definitions, std::vector<ExecutedProgram>& all) {
   for (const JobFact& fact : definitions.job())
     if (fact.key.starts_with(wire::program_facts))
@@ -72,6 +62,12 @@ std::vector<ExecutedProgram> counted(std::vector<ExecutedProgram> all) {
 }
 
 }  // namespace
+
+std::optional<ExecutedProgram> find_executed_program(const Definitions& definitions, std::string_view name) {
+  const std::string key = std::string(wire::program_facts) + std::string(name);
+  const std::string_view value = definitions.job_fact(key);
+  return value.empty() ? std::nullopt : program_from({key, std::string(value)});
+}
 
 std::vector<ExecutedProgram> find_executed_programs(const Trace& trace) {
   std::vector<ExecutedProgram> all;

@@ -84,7 +84,8 @@ def text_of(answers, run, baseline, top):
         lines += ["", f"Ranks without a readable file: {', '.join(f'{rank:,}' for rank in shown)}" + (f" and {len(missing) - len(shown):,} more (--top 0)" if len(shown) < len(missing) else "")]
     [waste] = answers["waste"]
     if waste["pool_bytes"]:
-        rounding, free = (f"{words}{bytes_text(waste[name])}{end}" if waste[name] is not None else "" for words, name, end in ((", of which ", "rounding_bytes", " was rounding"), (", and ", "free_bytes", " free")))
+        rounding = f", of which {bytes_text(waste['rounding_bytes'])} was rounding" if waste["rounding_bytes"] is not None else ""
+        free = f", and {bytes_text(waste['free_bytes'])} free" if waste["free_bytes"] is not None else ""
         lines += ["", f"At their peaks the pools had {bytes_text(waste['pool_bytes'])}: {bytes_text(waste['in_use_bytes'])} in use{rounding}{free}."]
     return "\n".join(lines) + "\n"
 

@@ -228,6 +228,8 @@ TEST(Log, what_is_denied_or_tried_again_is_no_failure) {
     EXPECT_TRUE(compute_failure_rows(*source->trace).empty()) << text;
   }
   only_failure("   \"OOMKilled\": true,\n");
+  only_failure("rank 0 was OOMKilled\n");
+  only_failure("worker 0 OOMKilled\n");
   only_failure("Detected 1 oom_kill event in StepId=1.0.\n");
 }
 

@@ -382,19 +382,23 @@ bool is_in_code(std::string_view text, std::size_t at) {
   return words.ends_with("assert ") || words.ends_with("stderr, ");
 }
 
-// "0 jobs were OOMKilled", "no oom_kill events detected", and docker inspect's "OOMKilled": false.
+// "0 jobs were OOMKilled", "no oom_kill events detected", "OOMKilled=false"; not "rank 0 was OOMKilled".
 bool is_denied(std::string_view text, std::size_t at, std::size_t end) {
-  constexpr std::string_view denials[] = {"0", "no", "not", "never", "none", "without"};
+  constexpr std::string_view denials[] = {"no", "not", "never", "none", "without"}, verbs[] = {"was", "is", "has"};
   constexpr int words_max = 3;
   std::string_view before = text.substr(0, at);
   before = before.substr(before.rfind('\n') + 1);
+  std::string next;
   for (int i = 0; i < words_max && !before.empty(); ++i) {
     while (!before.empty() && before.back() == ' ') before.remove_suffix(1);
     const std::size_t gap = before.rfind(' ');
     const std::string word = lower(before.substr(gap == std::string_view::npos ? 0 : gap + 1));
-    if (std::find(std::begin(denials), std::end(denials), word) != std::end(denials)) return true;
+    const bool counts_none =
+        word == "0" && next.ends_with('s') && std::find(std::begin(verbs), std::end(verbs), next) == std::end(verbs);
+    if (counts_none || std::find(std::begin(denials), std::end(denials), word) != std::end(denials)) return true;
     if (word.ends_with('.') || word.ends_with(',') || word.ends_with(':')) break;  // Another clause.
     before = before.substr(0, gap == std::string_view::npos ? 0 : gap);
+    next = word;
   }
   std::string_view after = text.substr(std::min(end, text.size()));
   after.remove_prefix(std::min(after.find_first_not_of("\"'=: "), after.size()));

@@ -12,7 +12,6 @@
 
 namespace hbmscope::gui {
 
-
 // "hbmscope open a.prof --view flame --where 'size>1GiB' --select train_step"; with `--baseline` when two files are
 // compared.
 std::string open_command(const AppState& state);
