@@ -266,6 +266,10 @@ bool fill_leak(const AdviceFacts& facts, Advice& advice) {
   const Growth& growth = *facts.failed.growth;
   if (!growth.survivors.empty()) advice.change += " of " + text_from_holder(growth.survivors.front());
   advice.change += growth.held_by.empty() ? " from earlier steps" : " in " + growth.held_by;
+  if (growth.is_held_by_graph)
+    advice.why =
+        "A graph keeps what the backward passes of its operations need, here of all these steps. Keep the value "
+        "without it, by .detach() or .item().";
   advice.why = fmt::format("That is {} so far, and {} more with each {}. {}", text_from_bytes(growth.kept_bytes),
                            text_from_bytes(growth.bytes_per_step), growth.each, advice.why);
   if (leak_of(facts.failed) == Leak::certain) advice.proof = AdviceProof::computed;

@@ -49,8 +49,8 @@ std::string_view program_of(const Definitions& definitions, std::string_view nam
   return program.starts_with("jit_") || find_executed_program(definitions, program) ? program : std::string_view();
 }
 
-// Its results come from no array, as those of jax.random.normal and jnp.zeros: it fills the parameters, and a loop of it
-// is no loop of steps.
+// Its results come from no array, as those of jax.random.normal and jnp.zeros: it fills the parameters, and a loop of
+// it is no loop of steps.
 bool makes_arrays_of_nothing(const Definitions& definitions, std::string_view program) {
   constexpr std::uint64_t small_part = 64;
   const auto figures = find_executed_program(definitions, program);
@@ -156,6 +156,11 @@ std::uint64_t begin_of_loop(const std::vector<Step>& marks) {
   return first - std::min(first, two_steps);
 }
 
+std::string with_holder(const std::string& name, const BlockLabels& labels, std::uint64_t allocation) {
+  const std::string_view holder = labels.holder(allocation);
+  return holder.empty() ? name : fmt::format("{} ({})", name, holder);
+}
+
 // What is live of earlier steps, by line.
 class SurvivorFinder {
  public:
@@ -179,7 +184,12 @@ class SurvivorFinder {
                      [](const Holder& a, const Holder& b) { return a.bytes > b.bytes; });
     growth.current_bytes =
         std::min(growth.current_bytes, static_cast<std::uint64_t>(std::max<std::int64_t>(0, growth.bytes_per_step)));
-    if (!growth.survivors.empty()) growth.held_by = find_variable();
+    if (growth.survivors.empty()) return;
+    const BlockLabels labels(stream_);
+    growth.held_by = find_variable(labels);
+    if (!growth.held_by.empty()) return;
+    growth.held_by = find_graph(labels);
+    growth.is_held_by_graph = !growth.held_by.empty();
   }
 
  private:
@@ -223,12 +233,11 @@ class SurvivorFinder {
 
   // "history (global of train.py)", where it holds "history[0]", "history[1]", ... What keeps something of each step
   // may itself be small: of losses, the graphs behind them take the memory. A name of a single array holds one step's.
-  std::string find_variable() {
+  std::string find_variable(const BlockLabels& labels) {
     struct Variable {
       std::set<std::size_t> steps;
       std::uint64_t bytes = 0;
     };
-    const BlockLabels labels(stream_);
     std::map<std::string, Variable> variables;
     for (const LiveBlock& block : state_.slots()) {
       if (!is_candidate(block) || is_of_current_step(block) || !line_of(block).is_survivor) continue;
@@ -236,19 +245,30 @@ class SurvivorFinder {
       if (name.empty()) continue;
       constexpr std::string_view index = "[*]";
       while (name.size() > index.size() && name.ends_with(index)) name.erase(name.size() - index.size());
-      if (const std::string_view holder = labels.holder(block.event); !holder.empty())
-        name += fmt::format(" ({})", holder);
-      Variable& variable = variables[name];
+      Variable& variable = variables[with_holder(name, labels, block.event)];
       variable.bytes += block.size;
       variable.steps.insert(step_of(block));
     }
     const auto most = std::max_element(variables.begin(), variables.end(), [](const auto& a, const auto& b) {
       return std::pair(a.second.steps.size(), a.second.bytes) < std::pair(b.second.steps.size(), b.second.bytes);
     });
-    constexpr std::size_t steps_least = 3;
     return most == variables.end() || most->second.steps.size() < steps_least ? std::string() : most->first;
   }
 
+  // What adds up losses is one small tensor, new in each step, and has the graph of all of them.
+  std::string find_graph(const BlockLabels& labels) const {
+    std::uint64_t longest = steps_least - 1, allocation = 0;
+    for (const LiveBlock& block : state_.slots()) {
+      const std::uint64_t graph_steps = block.is_live() ? labels.graph_steps(block.event) : 0;
+      if (graph_steps <= longest) continue;
+      longest = graph_steps;
+      allocation = block.event;
+    }
+    if (longest < steps_least) return {};
+    return "the autograd graph of " + with_holder(std::string(labels.name(allocation)), labels, allocation);
+  }
+
+  static constexpr std::size_t steps_least = 3;
   const Stream& stream_;
   const std::uint32_t heap_;
   const StreamState& state_;

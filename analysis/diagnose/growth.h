@@ -37,6 +37,7 @@ struct Growth {
   std::uint64_t kept_bytes = 0;
   std::uint64_t current_bytes = 0;  // Allocated in the current step by these lines: no more than a step adds.
   std::string held_by;  // The variable that holds the most of it: "history (global of train.py)". Empty if unknown.
+  bool is_held_by_graph = false;  // Then it is "the autograd graph of total (global of train.py)".
 };
 
 // `state`: of the heap's stream at the failure. Nothing if there are fewer than `steps_min` marks of steps before it:

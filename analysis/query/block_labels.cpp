@@ -1,6 +1,7 @@
 #include "analysis/query/block_labels.h"
 
 #include <array>
+#include <charconv>
 
 namespace hbmscope {
 namespace {
@@ -45,6 +46,9 @@ BlockLabels::BlockLabels(const Stream& stream) : definitions_(stream.definitions
       has_names_ = true;
     } else if (key == "held by") {
       labels_[attribute.allocation].holder = attribute.value;
+    } else if (key == "autograd graph") {
+      const std::string_view steps = definitions_.text(attribute.value);
+      std::from_chars(steps.data(), steps.data() + steps.size(), labels_[attribute.allocation].graph_steps);
     } else if (key == "category") {
       labels_[attribute.allocation].category = category_from_text(definitions_.text(attribute.value));
       if (attribute.stack != 0 && attribute.size != 0) sites[attribute.allocation] = {attribute.stack, attribute.size};

@@ -5,6 +5,7 @@
 //   name       in the program: "params['dense']['kernel']"
 //   held by    "local of main (train.py)"
 //   category   what the block is for
+//   autograd graph   "11 earlier steps": what PyTorch keeps to differentiate the tensor reaches so far back
 //
 // An allocation without a name or a holder has that of all others with the same array. Its category is the first of
 // 1. what was said about it;
@@ -49,6 +50,8 @@ class BlockLabels {
   std::string_view name(std::uint64_t allocation) const;
   std::string_view holder(std::uint64_t allocation) const;
   Category category(const LiveBlock& block) const;
+  // How many earlier steps the tensor's autograd graph has operations of.
+  std::uint64_t graph_steps(std::uint64_t allocation) const { return label_of(allocation).graph_steps; }
 
   // "params['w'] f32[8,4]", or what is known of it. Empty if there is nothing.
   std::string title(std::uint64_t allocation) const;
@@ -61,6 +64,7 @@ class BlockLabels {
   struct Label {
     std::uint32_t array = 0, name = 0, holder = 0;  // Strings.
     Category category = Category::unknown;
+    std::uint64_t graph_steps = 0;
   };
   struct Site {  // Where blocks are allocated.
     std::uint32_t stack = 0;

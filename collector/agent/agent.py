@@ -6,7 +6,7 @@ import sys
 import time
 import weakref
 
-from . import calls, categories, jax_arrays, own_errors, roots, torch_tensors, walk
+from . import calls, categories, jax_arrays, own_errors, roots, torch_graphs, torch_tensors, walk
 
 SHARE_MAX = 0.01          # Of a core.
 SECONDS_SAVED_MAX = 0.02  # That a job without looks saves for later ones. It begins with them.
@@ -34,6 +34,7 @@ class Agent:
         self._next = 0.0
         self._hooks = []
         self._step_owner = None  # A reference to the optimizer whose steps are marked.
+        self._graphs = None  # Since the first such step.
         self._awaited = None  # A reference to an array whose end is waited for.
         self._may_look_once = False
         self._said = {}
@@ -117,11 +118,18 @@ class Agent:
                     self.calls.attribute(address, "held by", found.root.text)
                     if category:
                         self.calls.attribute(address, "category", category)
+            if is_thorough and self._graphs is not None:
+                self._report_graphs(framework, [found.leaf for found in search.found])
             self._wait_for(next((found.leaf for found in reversed(search.found) if framework.is_gone(found.leaf)), None))
             if search.is_cut:
                 self._say("agent", "the job has too many objects to look at all, so some arrays have no name")
         finally:
             search.found.clear()  # An error that the job keeps has our variables.
+
+    def _report_graphs(self, framework, leaves):
+        for leaf, steps in zip(leaves, self._graphs.steps_of([framework.graph_of(leaf) for leaf in leaves])):
+            for address in self._addresses_of(framework, leaf, True) if steps > 0 else ():
+                self.calls.attribute(address, "autograd graph", "%d earlier step%s" % (steps, "s"[steps == 1:]))
 
     # Python makes the pending call when a function has returned, and before its result is assigned. Then a donated array is
     # gone, and the variable has it still. The array's end is the assignment, after which there is something to name.
@@ -154,9 +162,12 @@ class Agent:
 
     def _note_step(self, optimizer):
         owner = self._step_owner() if self._step_owner is not None else None
+        if self._graphs is None:
+            self._graphs = torch_graphs.Graphs(sys.modules["torch"])
         if owner is None:
             self._step_owner, owner = weakref.ref(optimizer), optimizer
         if owner is optimizer:
+            self._graphs.note_step()
             self.calls.marker("step (%s)" % type(optimizer).__name__)
         if time.monotonic() >= self._next:
             self._look(False)

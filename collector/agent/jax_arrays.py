@@ -67,6 +67,9 @@ class Jax:
         """JAX's are found without Python, as its programs get them (collector/inject/pjrt_buffers.h)."""
         return ()
 
+    def graph_of(self, array):
+        return None
+
     def is_gone(self, array):
         """Donated: the variable has the program's last input, and is about to get its output."""
         return array.is_deleted()

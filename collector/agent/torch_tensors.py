@@ -95,6 +95,10 @@ class Torch:
                     yield segment["device"], address, block["size"], block.get("requested_size")
                 address += block["size"]
 
+    def graph_of(self, tensor):
+        """The operation that made it, if autograd has kept it."""
+        return tensor.grad_fn
+
     def is_gone(self, tensor):
         return False
 

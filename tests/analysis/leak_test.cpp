@@ -153,6 +153,25 @@ TEST(Leak, names_the_variable_that_holds_it) {
   EXPECT_EQ(json["growth"]["kept_bytes"], 400 * mib);
 }
 
+// total = total + loss: a small tensor, new in each step, and the graph behind it has what no variable leads to.
+TEST(Leak, names_the_tensor_whose_autograd_graph_reaches_back_over_the_steps) {
+  for (const int graph_steps : {1, 40}) {
+    KeepingLoop loop;
+    loop.begin(gib, 100 * mib);
+    for (int i = 0; i < steps; ++i) loop.step();
+    const auto total = static_cast<std::uint64_t>(1 + steps);
+    loop.say(total, "name", "total");
+    loop.say(total, "held by", "global of train.py");
+    loop.say(total, "autograd graph", std::to_string(graph_steps) + " earlier steps");
+    const Diagnosis found = loop.fail(600 * mib, 0);
+    ASSERT_TRUE(found.growth);
+    const bool is_named = graph_steps > 1;
+    EXPECT_EQ(found.growth->held_by, is_named ? "the autograd graph of total (global of train.py)" : "");
+    EXPECT_EQ(found.advice.front().why.find(".detach() or .item()") != std::string::npos, is_named)
+        << found.advice.front().why;
+  }
+}
+
 // expandable_segments joins what is free: 400 MiB of gaps and 5 MiB on the device.
 TEST(Leak, says_of_each_setting_how_many_steps_it_buys) {
   const auto steps_of = [](std::uint64_t requested) {

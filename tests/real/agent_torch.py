@@ -11,9 +11,11 @@ import torch
 import hbmscope
 
 history = []
+total = 0
 
 
 def train():
+    global total
     model = torch.nn.Sequential(torch.nn.Linear(1024, 4096), torch.nn.ReLU(), torch.nn.Linear(4096, 1024)).cuda()
     optimizer = torch.optim.AdamW(model.parameters())
     batch = torch.zeros((512, 1024), device="cuda")
@@ -22,7 +24,8 @@ def train():
         output = model(batch)
         with hbmscope.tag("loss"):
             loss = (output * output).mean()
-        loss.backward()
+        total = total + loss
+        loss.backward(retain_graph=True)
         optimizer.step()
         if i % 3 == 0:
             history.append(output.detach() * 2)
