@@ -42,7 +42,7 @@ std::string details_text(const Diagnosis& diagnosis) {
         failure_detail::platform,      failure_detail::suggested,     failure_detail::killed_by,
         failure_detail::killer,        failure_detail::exceeded,      failure_detail::part,
         failure_detail::checkpointing, failure_detail::driver_memory, failure_detail::torch_version,
-        failure_detail::alone};
+        failure_detail::alone,         failure_detail::steps_before};
     const bool is_hidden = std::find(std::begin(hidden), std::end(hidden), key) != std::end(hidden) ||
                            key.starts_with("process ") || key == "this process";
     if (!is_hidden && !is_said) text += (text.empty() ? "" : "; ") + words;

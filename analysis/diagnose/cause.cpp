@@ -253,7 +253,8 @@ void add_figures(const CauseFacts& facts, CauseOfFailure& found) {
   else if (row.line && row.pool_bytes && !row.used_bytes)
     add(fmt::format("The pool had {}.", text_from_bytes(*row.pool_bytes)));
   if (found.cause == Cause::held_elsewhere && figures.free_bytes && *figures.free_bytes >= figures.needed_bytes)
-    add(fmt::format("{} was free in the pool, in free blocks that are too small.", text_from_bytes(*figures.free_bytes)));
+    add(fmt::format("{} was free in the pool, in free blocks that are too small.",
+                    text_from_bytes(*figures.free_bytes)));
   if (found.cause == Cause::fragmentation && figures.free_blocks && figures.largest_free_bytes)
     add(fmt::format("The free {} is in {}, the largest {}.", text_from_bytes(*figures.free_bytes),
                     text_from_count_of(*figures.free_blocks, "block"), text_from_bytes(*figures.largest_free_bytes)));
@@ -287,8 +288,10 @@ void add_figures(const CauseFacts& facts, CauseOfFailure& found) {
     add(fmt::format("{} of the device is outside of the pool: contexts, libraries, other processes.",
                     text_from_bytes(*outside)));
   for (const auto& [key, value] : row.details)
-    if (has(key, "padding") || has(key, "fragmentation") || key == "other allocations" ||
-        key == failure_detail::largest_buffer)
+    if (key == failure_detail::steps_before)
+      add(fmt::format("Steps before it fit, up to {}: since then memory grew, or this step needs more.", value));
+    else if (has(key, "padding") || has(key, "fragmentation") || key == "other allocations" ||
+             key == failure_detail::largest_buffer)
       add(fmt::format("{}: {}.", key, value));
   if (row.line && row.used_bytes && facts.device_bytes && *row.used_bytes > *facts.device_bytes)
     add("That is more than the device has: on Windows, and in WSL, the driver moves memory of the GPU to the host's.");
@@ -297,9 +300,7 @@ void add_figures(const CauseFacts& facts, CauseOfFailure& found) {
 // Facts that seem to speak against the cause, explained.
 void add_contradictions(const CauseFacts& facts, CauseOfFailure& found) {
   const FailureFacts& figures = facts.figures;
-  const auto add = [&](std::string text) {
-    found.evidence.push_back({std::move(text), facts.row.line, facts.row.event});
-  };
+  const auto add = [&](const std::string& text) { found.evidence.push_back({text, facts.row.line, facts.row.event}); };
   const bool is_said = found.cause == Cause::outside_pool_starved || found.cause == Cause::unknown ||
                        found.cause == Cause::driver_refused || found.cause == Cause::held_elsewhere;
   if (facts.has_device_room() && figures.needed_bytes > 0 && !is_said) {

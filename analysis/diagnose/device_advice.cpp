@@ -256,6 +256,10 @@ bool is_of_told_growth(const AdviceFacts& facts, Advice&) {
   return facts.failed.figures.requested_bytes == 0 && !facts.failed.detail(failure_detail::grows).empty();
 }
 
+bool is_of_later_step(const AdviceFacts& facts, Advice&) {
+  return !facts.failed.detail(failure_detail::steps_before).empty();
+}
+
 bool is_of_saving(const AdviceFacts& facts, Advice&) {
   return facts.failed.detail(failure_detail::part) == part::saving;
 }

@@ -40,8 +40,9 @@ bool fill_temporaries(const AdviceFacts& facts, Advice& advice);
 bool is_of_region(const AdviceFacts& facts, Advice& advice);
 // Of programs and libraries that are known by their allocator's name (named_advice.cpp).
 bool fill_named(const AdviceFacts& facts, Advice& advice);
-// What grew in the text, what was saving a model, and a pool that may lie on the host.
+// What grew in the text, what had done steps before, what was saving a model, and a pool that may lie on the host.
 bool is_of_told_growth(const AdviceFacts& facts, Advice& advice);
+bool is_of_later_step(const AdviceFacts& facts, Advice& advice);
 bool is_of_saving(const AdviceFacts& facts, Advice& advice);
 bool has_unified_memory(const AdviceFacts& facts, Advice& advice);
 // The driver's log has more memory of the GPU than the runtime sees.

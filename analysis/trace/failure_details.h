@@ -33,6 +33,7 @@ inline constexpr std::string_view checkpointing = "checkpointing";       // `in_
 inline constexpr std::string_view alone = "nothing else on the device";  // `yes`, if the text says so.
 inline constexpr std::string_view table_process = "largest process by the table";  // "22914 (python), 7.79 GiB"
 inline constexpr std::string_view grows = "grows";  // What does so in the text before, as a sentence.
+inline constexpr std::string_view steps_before = "steps before it";  // The last one that the log shows: "step 18".
 inline constexpr std::string_view yes = "yes";
 inline constexpr std::string_view torch_version = "PyTorch";               // "1.4"
 inline constexpr std::string_view driver_memory = "memory of the driver";  // What its log says, in bytes.

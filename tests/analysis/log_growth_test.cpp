@@ -76,6 +76,21 @@ TEST(LogGrowth, is_counted_by_the_steps_that_a_log_numbers) {
   EXPECT_EQ(outlook->growth.each, "step");
 }
 
+// Steps without a word about memory: they fit, and one of the same kind didn't.
+TEST(LogGrowth, of_steps_that_fit_before_is_possible_where_nothing_says_what_they_took) {
+  const std::string failure =
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 250.00 MiB. GPU 0 has a total capacity of 8.00 "
+      "GiB of which 244.00 MiB is free.\n";
+  const auto step = [](int i) { return fmt::format("step {} loss 2.25", i); };
+  const auto bar = [](int i) { return fmt::format("Epoch 1:  {}%|#  | {}/100 [00:0{}<01:40, 1.00s/it]", i, i, i); };
+  const auto load = [](int i) { return fmt::format("Loading checkpoint shards:  {}%|#  | {}/9 [00:01<00:02]", i, i); };
+  expect_says(log_of(19, step) + failure, "Steps before it fit, up to step 18");
+  expect_says(log_of(9, bar) + failure, "Steps before it fit, up to step 8");
+  expect_says(log_of(9, bar) + failure, "keep less from step to step, if memory grew");
+  expect_never_says(log_of(9, load) + failure, "Steps before it");
+  expect_never_says(log_of(2, step) + failure, "Steps before it");
+}
+
 TEST(LogGrowth, that_rounding_hides_from_one_line_to_the_next_is_found) {
   // 2 MiB a step, printed with two decimals of GiB: one line in five rises.
   const auto line = [](int i) { return fmt::format("iter {} | cuda allocated: {:.2f} GiB", i, 5 + i * 2 / 1024.0); };

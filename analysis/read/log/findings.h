@@ -41,6 +41,7 @@ struct Finding {
   std::vector<tpu_oom::Allocation> peak_buffers;  // Those of the program that made the request.
   std::optional<tpu_oom::Report> report;
   std::vector<TracebackFrame> frames;  // Outermost first.
+  std::string steps_before;            // "step 18", the last one that the same speaker printed. Empty: no such steps.
   std::uint64_t times = 1;             // How often the log says the same.
   std::string got_over;                // What says that the program went on without it. Empty if nothing does.
   std::string_view meaning;            // Of that, a sentence.

@@ -14,6 +14,7 @@
 #include "analysis/read/log/log_line.h"
 #include "analysis/read/log/mentions.h"
 #include "analysis/read/log/speaker.h"
+#include "analysis/read/log/step_number.h"
 #include "analysis/read/log/trigger_scan.h"
 #include "analysis/read/tpu_oom/tpu_report.h"
 #include "analysis/trace/reported_figures.h"
@@ -347,7 +348,7 @@ void LogReader::take_sentence(Sentence sentence, std::string text, const Place& 
   finding.speaker = speaker;
   finding.sentence = std::move(sentence);
   if (findings_.failures.size() < failures_max && finding.sentence->wording->kind != SentenceKind::kill)
-    finding.frames = frames_before(speaker, *finding.sentence);
+    look_back(finding);
   continued_[speaker] = {findings_.failures.size(), place_.line, false, std::move(text)};
   add_failure(std::move(finding));
 }
@@ -399,14 +400,17 @@ void LogReader::add_accounting(Sentence sentence, std::uint32_t speaker) {
   log::add_accounting(findings_.accountings, {place_, speaker, std::move(sentence), place_.line});
 }
 
-std::vector<TracebackFrame> LogReader::frames_before(std::uint32_t speaker, Sentence& sentence) {
+// What the lines before a failure say of it: the traceback, the steps that went well.
+void LogReader::look_back(Finding& finding) {
   std::vector<std::string> lines;
+  Sentence& sentence = *finding.sentence;
   const auto add = [&](std::string_view printed) {
     std::string kept;
     const std::string_view line = without_frame(printed, kept);
     const Speaker found = find_speaker(line);
     const auto number = found.name.empty() ? speakers_.end() : speakers_.find(found.name);
-    if ((number == speakers_.end() ? 0 : number->second) == speaker) lines.emplace_back(line.substr(found.begin));
+    if ((number == speakers_.end() ? 0 : number->second) == finding.speaker)
+      lines.emplace_back(line.substr(found.begin));
   };
   std::string_view before = text_before();
   before = before.substr(before.size() - std::min(before.size(), traceback_bytes_max));
@@ -426,7 +430,8 @@ std::vector<TracebackFrame> LogReader::frames_before(std::uint32_t speaker, Sent
         lines[i].find("pin_memory=True") != std::string::npos || lines[i].find(".pin_memory()") != std::string::npos;
     if (is_pinned && sentence.allocator == "GPU driver") sentence.allocator = "pinned memory of the host";
   }
-  return find_traceback(lines);
+  finding.frames = find_traceback(lines);
+  if (const auto last = find_last_step(lines)) finding.steps_before = fmt::format("{} {}", last->word, last->number);
 }
 
 Findings LogReader::finish() {

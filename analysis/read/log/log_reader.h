@@ -65,7 +65,7 @@ class LogReader {
   void add_failure(Finding finding);
   void close_window(std::uint32_t speaker);
   void close_old_windows();
-  std::vector<TracebackFrame> frames_before(std::uint32_t speaker, Sentence& sentence);
+  void look_back(Finding& finding);
   std::uint32_t number_of(std::string_view name, std::optional<std::uint32_t> rank);
   std::string_view text_before() const { return std::string_view(buffer_).substr(0, line_begin_); }
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include <fmt/format.h>
 
 #include "analysis/read/log/mentions.h"
+#include "analysis/read/log/step_number.h"
 #include "analysis/read/pattern_index.h"
 #include "analysis/units/ascii.h"
 #include "analysis/units/format.h"
@@ -19,52 +19,6 @@ constexpr std::uint64_t lines_min = 8;  // Of a program's own words.
 
 bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::any_of(words.begin(), words.end(), [&](auto word) { return text.find(word) != std::string_view::npos; });
-}
-
-// The number of the step that a line names, and how it calls them.
-struct StepNumber {
-  std::string_view word;
-  std::uint64_t number = 0;
-};
-
-std::optional<std::uint64_t> number_at(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc()) return std::nullopt;
-  // "0.5" and "3e-4" are no numbers of steps.
-  const auto end = static_cast<std::size_t>(parsed.ptr - text.data());
-  const bool goes_on = end + 1 < text.size() && (text[end] == '.' || text[end] == 'e') && is_digit(text[end + 1]);
-  return goes_on ? std::nullopt : std::optional(number);
-}
-
-// "step 12", "iter: 19", "iteration       10/  500000", "step=10", "[120/1000]", "after 10 iterations".
-// `folded`: in lower case.
-std::optional<StepNumber> find_step(std::string_view folded) {
-  constexpr std::string_view words[] = {"iteration", "iter", "step"};
-  for (const std::string_view word : words) {
-    for (std::size_t at = folded.find(word); at != std::string_view::npos; at = folded.find(word, at + 1)) {
-      if (at > 0 && (is_letter(folded[at - 1]) || folded[at - 1] == '/')) continue;
-      std::size_t begin = at + word.size();
-      if (begin < folded.size() && folded[begin] == 's') ++begin;
-      const std::string_view rest = folded.substr(begin);
-      const std::size_t gap = std::min(rest.find_first_not_of(" :=#[(\"'"), rest.size());
-      const std::string_view name = word == "step" ? "step" : "iteration";
-      if (const auto number = gap > 0 ? number_at(rest.substr(gap)) : std::nullopt) return StepNumber{name, *number};
-      std::size_t before = at;
-      while (before > 0 && folded[before - 1] == ' ') --before;
-      std::size_t digits = before;
-      while (digits > 0 && is_digit(folded[digits - 1])) --digits;
-      if (digits < before && (digits == 0 || folded[digits - 1] == ' '))
-        if (const auto number = number_at(folded.substr(digits))) return StepNumber{name, *number};
-    }
-  }
-  for (std::size_t at = folded.find('['); at != std::string_view::npos; at = folded.find('[', at + 1)) {
-    const std::size_t begin = std::min(folded.find_first_not_of(' ', at + 1), folded.size());
-    const std::size_t slash = std::min(folded.find_first_not_of("0123456789", begin), folded.size());
-    if (slash > begin && slash < folded.size() && folded[slash] == '/')
-      if (const auto number = number_at(folded.substr(begin))) return StepNumber{"iteration", *number};
-  }
-  return std::nullopt;
 }
 
 // What a size is, by the words before it; the last ones count. Nothing: not memory of a device.
