@@ -294,11 +294,6 @@ constexpr AdviceRow advice_rows[] = {
      "what keeps memory from one step or request to the next: a newer version of the program, or unloading and "
      "restarting it from time to time",
      "With each there was less left, so a smaller setting only delays it.", "", rule, false, is_of_told_growth},
-    {"fitted_before", any_framework, any_cause & ~set_of(Cause::host_memory, Cause::compile_time, Cause::leak),
-     "keep less from step to step, if memory grew, or limit what this step has more of, such as its longest input",
-     "Steps before it fit. A list that outputs or losses are appended to, or a graph that is kept, grows with each; a "
-     "smaller batch only delays that.",
-     "", rule, false, is_of_later_step},
     {"fraction", jax, full_memory, "", "", "", rule, true, fill_fraction},
     {"unified", jax, any_cause, "a larger XLA_PYTHON_CLIENT_MEM_FRACTION (4.0, for example)",
      "With unified memory the pool may be larger than the device, and uses memory of the host.",
@@ -446,6 +441,11 @@ constexpr AdviceRow advice_rows[] = {
     {"more_than_held", any_framework, full_memory, "request less at once", "", "", computed, false,
      fill_more_than_held},
     {"hold_less", any_framework, full_memory, "", "", "", computed, false, fill_hold_less},
+    {"fitted_before", any_framework, any_cause & ~set_of(Cause::host_memory, Cause::compile_time, Cause::leak),
+     "keep less from step to step, if memory grew, or limit what this step has more of, such as its longest input",
+     "Steps before it fit. A list that outputs or losses are appended to, or a graph that is kept, grows with each; a "
+     "smaller batch only delays that.",
+     "", rule, false, is_of_later_step},
 };
 
 }  // namespace

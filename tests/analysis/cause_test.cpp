@@ -342,6 +342,8 @@ TEST(Advice, each_row_is_given_for_some_failure) {
     one.figures.requested_bytes = one.figures.needed_bytes = 0;
     one.row.details.emplace_back(failure_detail::grows, "more and more.");
   });
+  give(Framework::pytorch, Cause::too_big,
+       [](Failed& one) { one.row.details.emplace_back(failure_detail::steps_before, "step 18"); });
   give(Framework::jax_gpu, Cause::unknown,
        [](Failed& one) { one.row.details.emplace_back(failure_detail::platform, failure_detail::unified); });
   give(Framework::pytorch_xpu, Cause::driver_refused, [](Failed& one) { one.figures.requested_bytes = 4 * gib; });
