@@ -329,6 +329,15 @@ TEST(Answers, that_no_request_failed_is_said_only_where_one_could_be_seen) {
   served.alloc(served.heap("GPU 0", 0), 0x1000, mib);
   served.states_at();
   EXPECT_NE(words_of(served).find("No request failed in this file."), std::string::npos);
+  for (const char* loss : {"lost_bytes", "missing_block"}) {  // As check names them, of a recording that was changed.
+    TraceBuilder damaged;
+    damaged.alloc(damaged.heap("GPU 0", 0), 0x1000, mib);
+    damaged.states_at();
+    damaged.trace.import.add(loss, Severity::loss, 1);
+    const std::string doubt = words_of(damaged);
+    EXPECT_NE(doubt.find("Parts of the recording are damaged or missing"), std::string::npos) << doubt;
+    EXPECT_EQ(doubt.find("No request failed"), std::string::npos) << doubt;
+  }
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -150,19 +149,6 @@ TEST_F(AnswerBarTest, a_recording_that_was_cut_off_says_so_instead_of_no_failure
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 8);
   give(Command(command::open_paths, {path}));
   EXPECT_EQ("The recording is incomplete: what came after its end is unknown.", bar().sentence);
-}
-
-TEST_F(AnswerBarTest, a_recording_that_is_damaged_says_so_instead_of_no_failure) {
-  test::SmallTrace trace;
-  fill(trace);
-  const std::string path = (home_ / "damaged.hbm").string();
-  trace.write(path);
-  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-  file.seekp(static_cast<std::streamoff>(std::filesystem::file_size(path) / 2));
-  file.write("\xff\xff\xff\xff", 4);
-  file.close();
-  give(Command(command::open_paths, {path}));
-  EXPECT_EQ("Parts of the recording are damaged or missing, so a failure in them could not be seen.", bar().sentence);
 }
 
 TEST_F(AnswerBarTest, of_a_leak_it_names_the_variable_and_leads_to_the_steps) {
