@@ -1,5 +1,7 @@
 """Small messages between the ranks of an emulated device: torchrun --nproc-per-node 3 ranks_torch.py"""
 
+import sys
+
 import torch
 import torch.distributed as dist
 
@@ -62,5 +64,5 @@ elif rank == 1:
 # What is too large stays unknown, and nobody waits for it.
 large = torch.ones(1 << 20, device="cuda")
 dist.all_reduce(large)
-print("ranks", rank)
+sys.stdout.write(f"ranks {rank}\n")  # In one write: the ranks share the output.
 dist.destroy_process_group()
