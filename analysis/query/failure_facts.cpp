@@ -198,7 +198,8 @@ FailureFacts compute_failure_facts(const Stream& stream, std::size_t index, cons
 std::string_view why_no_failure_is_seen(const Trace& trace) {
   if (trace.import.count_of("not_finished") > 0)
     return "The recording is incomplete: what came after its end is unknown.";
-  if (trace.import.count_of("lost_bytes") > 0 || trace.import.count_of("missing_block") > 0)
+  constexpr std::string_view losses[] = {"lost_bytes", "bad_blocks", "missing_block", "damaged_block"};
+  if (std::any_of(std::begin(losses), std::end(losses), [&](auto one) { return trace.import.count_of(one) > 0; }))
     return "Parts of the recording are damaged or missing, so a failure in them could not be seen.";
   const bool could_have_events = trace.origin == TraceOrigin::history || trace.origin == TraceOrigin::recording;
   if (could_have_events && compute_event_counts(trace).total == 0)

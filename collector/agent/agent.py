@@ -129,7 +129,7 @@ class Agent:
     def _report_graphs(self, framework, leaves):
         for leaf, steps in zip(leaves, self._graphs.steps_of([framework.graph_of(leaf) for leaf in leaves])):
             for address in self._addresses_of(framework, leaf, True) if steps > 0 else ():
-                self.calls.attribute(address, "autograd graph", "%d earlier step%s" % (steps, "s"[steps == 1:]))
+                self.calls.attribute(address, "autograd graph", "%d earlier step%s" % (steps, "" if steps == 1 else "s"))
 
     # Python makes the pending call when a function has returned, and before its result is assigned. Then a donated array is
     # gone, and the variable has it still. The array's end is the assignment, after which there is something to name.
@@ -141,12 +141,7 @@ class Agent:
 
     @staticmethod
     def _addresses_of(framework, leaf, is_thorough):
-        try:
-            return list(framework.addresses_of(leaf, is_thorough))
-        except BaseException as error:
-            if not own_errors.is_ours(error):
-                raise
-            return ()  # Donated or freed by another thread meanwhile, or an array without memory of its own.
+        return own_errors.answer(lambda: list(framework.addresses_of(leaf, is_thorough)), ())
 
     # PyTorch's steps, after which gradients and the optimizer's state are there.
     def _watch_optimizers(self):

@@ -17,3 +17,14 @@ def is_ours(error):
             return False
         step = step.tb_next
     return True
+
+
+def answer(ask, otherwise):
+    """What `ask` returns. An array may refuse: donated or freed by another thread meanwhile, without memory of its own, or a
+    view of what was changed in place, which autograd has no graph of. Then `otherwise`."""
+    try:
+        return ask()
+    except BaseException as error:
+        if not is_ours(error):
+            raise
+        return otherwise

@@ -23,7 +23,9 @@ class Graphs:
     def steps_of(self, operations):
         """Of each tensor's last operation, which may be None: how many steps have ended since the oldest operation of its
         graph. 0 if that isn't known."""
-        steps, oldest = list(self._steps), self._oldest_of(operations if self._steps else [None] * len(operations))
+        if not self._steps:
+            return [0] * len(operations)
+        steps, oldest = list(self._steps), self._oldest_of(operations)
         return [0 if number is None else len(steps) - bisect.bisect_right(steps, number) for number in oldest]
 
     def _oldest_of(self, operations):
@@ -31,7 +33,7 @@ class Graphs:
         oldest = {}  # By id: the operation, so that its id stays its own, and the number.
         left, end = OPERATIONS_MAX, time.thread_time() + SECONDS_MAX
         for first in operations:
-            path = [first] if first is not None and id(first) not in oldest else []
+            path = [] if first is None or id(first) in oldest else [first]
             while path:  # An operation comes twice: before those that it leads to, and after them.
                 operation = path[-1]
                 inputs = [one for one, _ in operation.next_functions if one is not None]
@@ -45,6 +47,8 @@ class Graphs:
                     path.pop()
                     numbers = [oldest[id(one)][1] for one in inputs if id(one) in oldest]
                     oldest[id(operation)] = (operation, min(numbers + [oldest[id(operation)][1]]))
+            for operation in path:  # The search has ended, and what is below these isn't known.
+                oldest.pop(id(operation), None)
             if path:
                 break
-        return [oldest[id(first)][1] if first is not None and id(first) in oldest else None for first in operations]
+        return [oldest.get(id(first), (None, None))[1] for first in operations]

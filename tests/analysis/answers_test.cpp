@@ -329,7 +329,8 @@ TEST(Answers, that_no_request_failed_is_said_only_where_one_could_be_seen) {
   served.alloc(served.heap("GPU 0", 0), 0x1000, mib);
   served.states_at();
   EXPECT_NE(words_of(served).find("No request failed in this file."), std::string::npos);
-  for (const char* loss : {"lost_bytes", "missing_block"}) {  // As check names them, of a recording that was changed.
+  for (const char* loss : {"lost_bytes", "bad_blocks", "missing_block",
+                           "damaged_block"}) {  // As check names them, of a recording that was changed.
     TraceBuilder damaged;
     damaged.alloc(damaged.heap("GPU 0", 0), 0x1000, mib);
     damaged.states_at();

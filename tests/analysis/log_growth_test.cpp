@@ -89,6 +89,12 @@ TEST(LogGrowth, of_steps_that_fit_before_is_possible_where_nothing_says_what_the
   expect_says(log_of(9, bar) + failure, "keep less from step to step, if memory grew");
   expect_never_says(log_of(9, load) + failure, "Steps before it");
   expect_never_says(log_of(2, step) + failure, "Steps before it");
+  const auto part = [](int i) { return fmt::format("Step {}: a part of the program", i + 1); };
+  const auto build = [](int i) { return fmt::format("[{}/9] Building CUDA object norm.cu.o", i); };
+  const auto with_memory = [](int i) { return fmt::format("step {} gpu mem {:.2f} GB", i, 5 + i * 0.05); };
+  expect_never_says(log_of(3, part) + failure, "Steps before it");
+  expect_never_says(log_of(9, build) + failure, "Steps before it");
+  expect_never_says(log_of(40, with_memory) + failure, "Steps before it");  // Their figures say more.
 }
 
 TEST(LogGrowth, that_rounding_hides_from_one_line_to_the_next_is_found) {

@@ -30,6 +30,10 @@ def train():
         if i % 3 == 0:
             history.append(output.detach() * 2)
         time.sleep(0.005)
+    # Asked for their graphs, these refuse: views of what was changed in place.
+    doubled = torch.ones((512,), device="cuda", requires_grad=True) * 2
+    parts = doubled.split(256)
+    doubled.mul_(2)
     hbmscope.mark("epoch")
     hbmscope.snapshot()
     try:

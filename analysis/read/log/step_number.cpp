@@ -8,14 +8,23 @@
 namespace hbmscope::log {
 namespace {
 
+bool has_any(std::string_view text, std::span<const std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](auto word) { return text.find(word) != std::string_view::npos; });
+}
+
+// "[70/1746] Building CUDA object a.cu.o", of ninja.
+bool is_of_build(std::string_view folded) {
+  static constexpr std::string_view words[] = {"building", "linking", "nvcc", "c++"};
+  return has_any(folded, words);
+}
+
 // "Epoch 1:   3%|#   | 300/10000 [01:23<", of tqdm. Not where something is loaded.
 std::optional<StepNumber> find_bar(std::string_view folded) {
   const std::size_t share = folded.find("%|"),
                     bar = share == std::string_view::npos ? share : folded.find("| ", share + 2);
   if (bar == std::string_view::npos) return std::nullopt;
-  constexpr std::string_view others[] = {"load", "shard", "fetch", "map", "token", "captur", "extract", "file"};
-  for (const std::string_view word : others)
-    if (folded.substr(0, share).find(word) != std::string_view::npos) return std::nullopt;
+  static constexpr std::string_view others[] = {"load", "shard", "fetch", "map", "token", "captur", "extract", "file"};
+  if (has_any(folded.substr(0, share), others)) return std::nullopt;
   const std::string_view rest = folded.substr(bar + 2);
   const std::size_t slash = rest.find_first_not_of("0123456789 ");
   const auto number = number_at(rest.substr(std::min(rest.find_first_not_of(' '), rest.size())));
@@ -63,11 +72,12 @@ std::optional<StepNumber> find_step(std::string_view folded) {
 }
 
 std::optional<StepNumber> find_last_step(std::span<const std::string> lines) {
-  constexpr std::size_t steps_least = 3;
+  constexpr std::size_t steps_least = 4;  // "Step 3: training" is a part of a program.
   std::optional<StepNumber> last;
   std::size_t count = 0;
   for (const std::string& line : lines) {
     const std::string folded = lower(line);
+    if (is_of_build(folded)) continue;
     auto step = find_step(folded);
     if (!step) step = find_bar(folded);
     if (!step || (last && step->number == last->number)) continue;

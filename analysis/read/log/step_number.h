@@ -21,7 +21,7 @@ std::optional<StepNumber> find_step(std::string_view folded);
 // A number at the beginning of the text: not "0.5" or "3e-4".
 std::optional<std::uint64_t> number_at(std::string_view text);
 
-// The last one, if at least three came one after the other, each with a greater number.
+// The last one, if at least four came one after the other, each with a greater number.
 std::optional<StepNumber> find_last_step(std::span<const std::string> lines);
 
 }  // namespace hbmscope::log

@@ -210,7 +210,7 @@ class LogWriter {
     add_detail(event, failure_detail::checkpointing, findings_.words.checkpointing());
     for (const auto& [name, value] : findings_.words.settings()) add_detail(event, name, value);
     add_growth(event);
-    add_detail(event, failure_detail::steps_before, finding.steps_before);
+    if (findings_.series.empty()) add_detail(event, failure_detail::steps_before, finding.steps_before);
     if (findings_.words.is_alone()) add_detail(event, failure_detail::alone, failure_detail::yes);
     add_detail(event, failure_detail::torch_version, findings_.words.torch_version());
     if (const std::string& mib = findings_.words.driver_mib(); !mib.empty() && mib.size() < 9)
